@@ -1,0 +1,50 @@
+// Estimate: joins job, cluster and placement into a step graph.
+//
+// The only part of the model that knows both workload and hardware.
+#ifndef PRISM_CORE_ESTIMATE_ESTIMATE_H_
+#define PRISM_CORE_ESTIMATE_ESTIMATE_H_
+
+#include <string>
+#include <vector>
+
+#include <absl/status/statusor.h>
+
+#include "core/estimate/placement.h"
+#include "core/hardware/cluster.h"
+#include "core/step/step_graph.h"
+#include "core/workload/job.h"
+#include "core/workload/memory.h"
+
+namespace prism::estimate {
+
+struct Estimate {
+  step::StepGraph graph;
+  // Of the fullest GPU.
+  workload::MemoryUse memory;
+  double memory_capacity_bytes = 0;
+  // Memory that fits. When false, `infeasible_reason` names the need, the
+  // capacity and what to change.
+  bool feasible = true;
+  std::string infeasible_reason;
+
+  // Of one step over all GPUs, by the convention of "model FLOPs": no
+  // recomputation, full attention.
+  double model_flops = 0;
+  // Peak FLOP/s of one GPU at the job's precision.
+  double peak_flops_per_gpu = 0;
+  // No step can be shorter: executed FLOPs of the busiest stage over peak.
+  double floor_seconds = 0;
+  // Assumptions the reader should know of.
+  std::vector<std::string> notes;
+};
+
+// Requires: `job`, `cluster` and `placement` are valid and fit each other.
+//
+// Errors: INTERNAL where a nominal operator time lies below its floor.
+absl::StatusOr<Estimate> BuildEstimate(const workload::Job& job,
+                                       const hardware::Cluster& cluster,
+                                       const Placement& placement);
+
+}  // namespace prism::estimate
+
+#endif  // PRISM_CORE_ESTIMATE_ESTIMATE_H_
