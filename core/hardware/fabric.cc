@@ -1,0 +1,169 @@
+#include "core/hardware/fabric.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+namespace prism::hardware {
+namespace {
+
+std::vector<FabricLevel> LevelsOf(const Cluster& cluster,
+                                  const Accelerator& accelerator) {
+  if (!cluster.fabric.empty()) return cluster.fabric;
+  std::vector<FabricLevel> levels = {
+      {.name = "node",
+       .gpus = cluster.gpus_per_node,
+       .bytes_per_second = accelerator.node_link_bytes_per_second,
+       .latency_seconds = kNodeLinkLatencySeconds}};
+  if (cluster.nodes > 1) {
+    levels.push_back(
+        {.name = "network",
+         .gpus = cluster.gpus(),
+         .bytes_per_second = accelerator.network_bytes_per_second,
+         .latency_seconds = kNetworkLatencySeconds});
+  }
+  return levels;
+}
+
+// How often a vector passes the ring: reduce-scatter, then all-gather.
+double Passes(CollectiveKind kind) {
+  return kind == CollectiveKind::kAllReduce ? 2 : 1;
+}
+
+LinkTime Faster(const LinkTime& a, const LinkTime& b) {
+  return a.seconds <= b.seconds ? a : b;
+}
+
+}  // namespace
+
+Fabric::Fabric(const Cluster& cluster, const Accelerator& accelerator,
+               const LinkSpeeds& speeds)
+    : levels_(LevelsOf(cluster, accelerator)), speeds_(speeds) {
+  // The last level spans the cluster, whatever number it was given.
+  levels_.back().gpus = std::max(levels_.back().gpus, cluster.gpus());
+}
+
+GroupShape Fabric::ShapeOf(const std::vector<int64_t>& gpus) const {
+  GroupShape shape;
+  shape.members = static_cast<int64_t>(gpus.size());
+  for (const FabricLevel& level : levels_) {
+    std::map<int64_t, int64_t> members_of_unit;
+    for (const int64_t gpu : gpus) ++members_of_unit[gpu / level.gpus];
+    int64_t fewest = shape.members;
+    for (const auto& [unit, members] : members_of_unit) {
+      fewest = std::min(fewest, members);
+    }
+    shape.in_unit.push_back(fewest);
+  }
+  return shape;
+}
+
+double Fabric::RateOf(size_t level, double sharers, double bytes) const {
+  const FabricLevel& link = levels_[level];
+  const double rate = link.bytes_per_second / link.oversubscription;
+  const double ramp =
+      std::pow(speeds_.ramp_seconds * rate / std::max(bytes, 1.0),
+               speeds_.ramp_exponent);
+  return sharers * rate * speeds_.efficiency / (1 + ramp);
+}
+
+double Fabric::SharedRate(double bytes, const GroupShape& shape) const {
+  double slowest = std::numeric_limits<double>::infinity();
+  double sharers = 1;
+  for (size_t level = 0; level < levels_.size(); ++level) {
+    const auto inside = static_cast<double>(shape.in_unit[level]);
+    if (inside > sharers) {
+      slowest = std::min(slowest, RateOf(level, sharers, bytes));
+    }
+    sharers = std::max(sharers, inside);
+  }
+  return slowest;
+}
+
+double Fabric::LatencyOf(const GroupShape& shape) const {
+  double latency = 0;
+  int64_t sharers = 1;
+  for (size_t level = 0; level < levels_.size(); ++level) {
+    if (shape.in_unit[level] > sharers) {
+      latency = std::max(latency, levels_[level].latency_seconds);
+      sharers = shape.in_unit[level];
+    }
+  }
+  return latency;
+}
+
+// One ring through all members: every step waits for its slowest link.
+LinkTime Fabric::RingTime(CollectiveKind kind, double bytes,
+                          const GroupShape& shape) const {
+  const auto n = static_cast<double>(shape.members);
+  const double latency = Passes(kind) * (n - 1) * LatencyOf(shape);
+  return {latency +
+              Passes(kind) * (n - 1) / n * bytes / SharedRate(bytes, shape),
+          latency};
+}
+
+LinkTime Fabric::TreeTime(double bytes, const GroupShape& shape) const {
+  const double latency =
+      2 * std::log2(static_cast<double>(shape.members)) * LatencyOf(shape);
+  return {latency + 2 * bytes / SharedRate(bytes, shape), latency};
+}
+
+// Each level on its own: what a level has gathered or reduced is one share of
+// the next.
+LinkTime Fabric::LevelByLevelTime(CollectiveKind kind, double bytes,
+                                  const GroupShape& shape) const {
+  LinkTime total;
+  double below = 1;
+  for (size_t level = 0; level < levels_.size(); ++level) {
+    const auto inside = static_cast<double>(shape.in_unit[level]);
+    if (inside <= below) continue;
+    const double n = inside / below;
+    const double share = bytes / below;
+    const double latency =
+        Passes(kind) * (n - 1) * levels_[level].latency_seconds;
+    total.latency_seconds += latency;
+    total.seconds += latency + Passes(kind) * (n - 1) / n * share /
+                                   RateOf(level, 1, share);
+    below = inside;
+  }
+  return total;
+}
+
+LinkTime Fabric::CollectiveTime(CollectiveKind kind, double bytes,
+                                const GroupShape& shape) const {
+  if (shape.members <= 1) return {};
+  LinkTime best = Faster(RingTime(kind, bytes, shape),
+                         LevelByLevelTime(kind, bytes, shape));
+  if (kind == CollectiveKind::kAllReduce) {
+    best = Faster(best, TreeTime(bytes, shape));
+  }
+  best.seconds += speeds_.launch_seconds;
+  best.latency_seconds += speeds_.launch_seconds;
+  return best;
+}
+
+int Fabric::LevelOf(int64_t from, int64_t to) const {
+  for (size_t level = 0; level < levels_.size(); ++level) {
+    const int64_t gpus = levels_[level].gpus;
+    if (from / gpus == to / gpus) return static_cast<int>(level);
+  }
+  return static_cast<int>(levels_.size()) - 1;
+}
+
+LinkTime Fabric::TransferTime(double bytes, int64_t from, int64_t to) const {
+  if (from == to) return {};
+  // Inside a node the node's links; between nodes every level outside it, up
+  // to the one that joins the two.
+  const auto top = static_cast<size_t>(LevelOf(from, to));
+  double rate = RateOf(top, 1, bytes);
+  double latency = levels_[top].latency_seconds;
+  for (size_t level = 1; level < top; ++level) {
+    rate = std::min(rate, RateOf(level, 1, bytes));
+    latency = std::max(latency, levels_[level].latency_seconds);
+  }
+  latency += speeds_.launch_seconds;
+  return {latency + bytes / rate, latency};
+}
+
+}  // namespace prism::hardware
