@@ -32,9 +32,7 @@ class UnlimitedBudget final : public Budget {
  public:
   bool Cancelled() const override { return false; }
   absl::Duration Elapsed() const override { return absl::ZeroDuration(); }
-  absl::Duration Remaining() const override {
-    return absl::InfiniteDuration();
-  }
+  absl::Duration Remaining() const override { return absl::InfiniteDuration(); }
 };
 
 }  // namespace prism::base

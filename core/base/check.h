@@ -12,11 +12,11 @@ namespace prism::base {
 
 }  // namespace prism::base
 
-#define PRISM_CHECK(condition)                                          \
-  do {                                                                  \
-    if (!(condition)) {                                                 \
-      ::prism::base::CheckFailed(__FILE__, __LINE__, #condition);       \
-    }                                                                   \
+#define PRISM_CHECK(condition)                                    \
+  do {                                                            \
+    if (!(condition)) {                                           \
+      ::prism::base::CheckFailed(__FILE__, __LINE__, #condition); \
+    }                                                             \
   } while (false)
 
 #endif  // PRISM_CORE_BASE_CHECK_H_

@@ -19,8 +19,7 @@ class Executor {
 
   // Calls `body(i)` once for every i in [0, count), in any order and possibly
   // concurrently; returns when all have returned. `body` must not throw.
-  virtual void ParallelFor(int count,
-                           const std::function<void(int)>& body) = 0;
+  virtual void ParallelFor(int count, const std::function<void(int)>& body) = 0;
 };
 
 // Runs everything on the calling thread.
