@@ -1,0 +1,110 @@
+#include "client/render/prediction_text.h"
+
+#include <gmock/gmock.h>
+#include <google/protobuf/text_format.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "client/render/bars.h"
+
+namespace prism::render {
+namespace {
+
+using prism::v1::Prediction;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const std::string kFolder =
+    std::string(PRISM_SOURCE_DIR) + "/client/render/testdata/";
+
+std::string FileText(const std::string& path) {
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+Prediction ReadPrediction(const std::string& name) {
+  Prediction prediction;
+  EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(
+      FileText(kFolder + name), &prediction));
+  return prediction;
+}
+
+// Compares with the golden file, or writes it where PRISM_UPDATE_GOLDEN is
+// set in the environment.
+void ExpectGolden(const std::string& text, const std::string& name) {
+  const std::string path = kFolder + name;
+  if (std::getenv("PRISM_UPDATE_GOLDEN") != nullptr) {
+    std::ofstream(path) << text;
+  }
+  EXPECT_EQ(text, FileText(path)) << path;
+}
+
+const Terminal kPlain = {.columns = 80, .utf8 = false, .colour = false};
+const Terminal kBlocks = {.columns = 80, .utf8 = true, .colour = false};
+
+TEST(PredictionTextTest, AJobInAscii) {
+  ExpectGolden(PredictionText(ReadPrediction("job.textproto"), kPlain),
+               "job_ascii.txt");
+}
+
+TEST(PredictionTextTest, AJobInBlocks) {
+  ExpectGolden(PredictionText(ReadPrediction("job.textproto"), kBlocks),
+               "job_blocks.txt");
+}
+
+TEST(PredictionTextTest, AJobOnANarrowTerminal) {
+  const Terminal narrow = {.columns = 40, .utf8 = true, .colour = false};
+  ExpectGolden(PredictionText(ReadPrediction("job.textproto"), narrow),
+               "job_narrow.txt");
+}
+
+TEST(PredictionTextTest, AJobInColour) {
+  const Terminal colour = {.columns = 80, .utf8 = true, .colour = true};
+  ExpectGolden(PredictionText(ReadPrediction("job.textproto"), colour),
+               "job_colour.txt");
+}
+
+TEST(PredictionTextTest, AProfileHasNoSectionsOfAJob) {
+  ExpectGolden(PredictionText(ReadPrediction("profile.textproto"), kBlocks),
+               "profile_blocks.txt");
+}
+
+TEST(PredictionTextTest, AConstantStepHasNoHistogram) {
+  ExpectGolden(PredictionText(ReadPrediction("constant.textproto"), kBlocks),
+               "constant_blocks.txt");
+}
+
+TEST(PredictionTextTest, NoLineIsWiderThanTheTerminal) {
+  const Prediction prediction = ReadPrediction("job.textproto");
+  for (int columns = 60; columns <= kMostColumns; ++columns) {
+    std::istringstream text(
+        PredictionText(prediction, {.columns = columns, .utf8 = true}));
+    for (std::string line; std::getline(text, line);) {
+      EXPECT_LE(DisplayWidth(line), columns) << line;
+    }
+  }
+}
+
+TEST(PredictionTextTest, MemoryBeyondTheCapacitySaysSo) {
+  prism::v1::Memory memory = ReadPrediction("job.textproto").memory();
+  memory.set_capacity_bytes_per_gpu(memory.peak_bytes_per_gpu() / 2);
+  EXPECT_THAT(MemoryText(memory, kPlain), HasSubstr("(200%)"));
+}
+
+TEST(PredictionTextTest, NoMemoryNoText) {
+  EXPECT_EQ(MemoryText(prism::v1::Memory(), kPlain), "");
+}
+
+TEST(PredictionTextTest, WithoutColourThereAreNoEscapes) {
+  EXPECT_THAT(PredictionText(ReadPrediction("job.textproto"), kBlocks),
+              Not(HasSubstr("\x1b")));
+}
+
+}  // namespace
+}  // namespace prism::render
