@@ -4,10 +4,10 @@
 #ifndef PRISM_CORE_ESTIMATE_ESTIMATE_H_
 #define PRISM_CORE_ESTIMATE_ESTIMATE_H_
 
+#include <absl/status/statusor.h>
+
 #include <string>
 #include <vector>
-
-#include <absl/status/statusor.h>
 
 #include "core/estimate/placement.h"
 #include "core/hardware/cluster.h"

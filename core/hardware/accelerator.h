@@ -36,6 +36,7 @@ struct Accelerator {
   // Links of one GPU in one direction: to the GPUs of its node or rack, and
   // its usual share of the network.
   double node_link_bytes_per_second = 0;
+  int64_t node_link_gpus = 0;  // that these links join; 0: those of a node
   double network_bytes_per_second = 0;
 };
 

@@ -1,7 +1,7 @@
-#include "core/hardware/accelerator.h"
-
 #include <algorithm>
 #include <array>
+
+#include "core/hardware/accelerator.h"
 
 namespace prism::hardware {
 namespace {
@@ -77,6 +77,7 @@ constexpr std::array kCatalogue = {
         .processors = 148,
         .sustained_fraction = kSustainedHopper,
         .node_link_bytes_per_second = 900 * kGiga,
+        .node_link_gpus = 72,
         .network_bytes_per_second = 50 * kGiga,
     },
     Accelerator{

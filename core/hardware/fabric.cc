@@ -11,17 +11,21 @@ namespace {
 std::vector<FabricLevel> LevelsOf(const Cluster& cluster,
                                   const Accelerator& accelerator) {
   if (!cluster.fabric.empty()) return cluster.fabric;
+  // A rack of linked nodes, where the accelerator has them and nodes fill it.
+  const bool rack = accelerator.node_link_gpus > cluster.gpus_per_node &&
+                    accelerator.node_link_gpus % cluster.gpus_per_node == 0;
+  const int64_t linked =
+      rack ? accelerator.node_link_gpus : cluster.gpus_per_node;
   std::vector<FabricLevel> levels = {
       {.name = "node",
-       .gpus = cluster.gpus_per_node,
+       .gpus = linked,
        .bytes_per_second = accelerator.node_link_bytes_per_second,
        .latency_seconds = kNodeLinkLatencySeconds}};
-  if (cluster.nodes > 1) {
-    levels.push_back(
-        {.name = "network",
-         .gpus = cluster.gpus(),
-         .bytes_per_second = accelerator.network_bytes_per_second,
-         .latency_seconds = kNetworkLatencySeconds});
+  if (cluster.gpus() > linked) {
+    levels.push_back({.name = "network",
+                      .gpus = cluster.gpus(),
+                      .bytes_per_second = accelerator.network_bytes_per_second,
+                      .latency_seconds = kNetworkLatencySeconds});
   }
   return levels;
 }
@@ -98,9 +102,9 @@ LinkTime Fabric::RingTime(CollectiveKind kind, double bytes,
                           const GroupShape& shape) const {
   const auto n = static_cast<double>(shape.members);
   const double latency = Passes(kind) * (n - 1) * LatencyOf(shape);
-  return {latency +
-              Passes(kind) * (n - 1) / n * bytes / SharedRate(bytes, shape),
-          latency};
+  return {
+      latency + Passes(kind) * (n - 1) / n * bytes / SharedRate(bytes, shape),
+      latency};
 }
 
 LinkTime Fabric::TreeTime(double bytes, const GroupShape& shape) const {
@@ -123,8 +127,8 @@ LinkTime Fabric::LevelByLevelTime(CollectiveKind kind, double bytes,
     const double latency =
         Passes(kind) * (n - 1) * levels_[level].latency_seconds;
     total.latency_seconds += latency;
-    total.seconds += latency + Passes(kind) * (n - 1) / n * share /
-                                   RateOf(level, 1, share);
+    total.seconds +=
+        latency + Passes(kind) * (n - 1) / n * share / RateOf(level, 1, share);
     below = inside;
   }
   return total;

@@ -44,9 +44,8 @@ double OperatorModel::MatrixProductEfficiency(
     const double tiles = product.batch * std::ceil(product.m / tile.m) *
                          std::ceil(product.n / tile.n);
     const double waves = std::ceil(tiles / accelerator_.processors);
-    const double useful =
-        product.batch * product.m * product.n /
-        (waves * accelerator_.processors * tile.m * tile.n);
+    const double useful = product.batch * product.m * product.n /
+                          (waves * accelerator_.processors * tile.m * tile.n);
     const double depth = product.k / (product.k + speeds_.inner_overhead);
     best = std::max(best, tile.rate * useful * depth);
   }
@@ -67,8 +66,8 @@ double OperatorModel::MatrixProductSeconds(const MatrixProduct& product,
 
 double OperatorModel::MemorySeconds(double bytes, double kernels) const {
   return kernels * speeds_.launch_seconds +
-         bytes / (accelerator_.memory_bytes_per_second *
-                  speeds_.memory_efficiency);
+         bytes /
+             (accelerator_.memory_bytes_per_second * speeds_.memory_efficiency);
 }
 
 double OperatorModel::AttentionSeconds(double flops, bool backward,

@@ -64,8 +64,7 @@ struct Job {
 
   // Micro-batches of one replica in one step.
   int64_t microbatches() const {
-    return training.global_batch /
-           (training.micro_batch * parallelism.data);
+    return training.global_batch / (training.micro_batch * parallelism.data);
   }
 };
 

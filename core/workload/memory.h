@@ -19,8 +19,7 @@ struct MemoryUse {
   double reserve = 0;  // framework, communication buffers, fragmentation
 
   double total() const {
-    return parameters + gradients + optimizer + activations + logits +
-           reserve;
+    return parameters + gradients + optimizer + activations + logits + reserve;
   }
 };
 

@@ -1,0 +1,121 @@
+#include "core/estimate/estimate.h"
+
+#include <absl/strings/str_format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/check.h"
+#include "core/estimate/cost.h"
+#include "core/estimate/graph_builder.h"
+#include "core/estimate/variation.h"
+#include "core/workload/flops.h"
+
+namespace prism::estimate {
+namespace {
+
+using workload::Job;
+using workload::MemoryUse;
+
+double GigaBytes(double bytes) { return bytes / 1e9; }
+
+// What to change, by the part that takes most.
+std::string Remedy(const Job& job, const MemoryUse& use) {
+  const workload::Parallelism& parallelism = job.parallelism;
+  const double states = use.parameters + use.gradients + use.optimizer;
+  if (use.activations + use.logits > states) {
+    if (job.training.micro_batch > 1) return "reduce training.micro_batch";
+    if (job.training.recompute != workload::Recompute::kFull) {
+      return "set training.recompute to full";
+    }
+    return "raise parallelism.tensor";
+  }
+  if (parallelism.sharding == workload::Sharding::kNone &&
+      parallelism.data > 1) {
+    return "set parallelism.sharding to zero1";
+  }
+  return "raise parallelism.tensor or parallelism.pipeline";
+}
+
+std::string InfeasibleReason(const Job& job, const MemoryUse& use,
+                             double capacity) {
+  return absl::StrFormat(
+      "a GPU of pipeline stage %d needs %.1f GB and has %.1f GB "
+      "(parameters %.1f, gradients %.1f, optimizer %.1f, activations %.1f, "
+      "logits %.1f, reserve %.1f): %s",
+      use.stage, GigaBytes(use.total()), GigaBytes(capacity),
+      GigaBytes(use.parameters), GigaBytes(use.gradients),
+      GigaBytes(use.optimizer), GigaBytes(use.activations),
+      GigaBytes(use.logits), GigaBytes(use.reserve), Remedy(job, use));
+}
+
+// Nodes said to be faster than their data sheet lower the floor as well.
+double FloorSeconds(const Job& job, const hardware::Cluster& cluster,
+                    double peak_flops) {
+  double fastest = 1;
+  for (const hardware::NodeState& state : cluster.node_states) {
+    fastest = std::min(fastest, state.slowdown);
+  }
+  double busiest = 0;
+  for (const int64_t stage : {int64_t{0}, job.parallelism.pipeline - 1}) {
+    busiest = std::max(busiest, workload::ExecutedFlops(job, stage));
+  }
+  return fastest * busiest / peak_flops;
+}
+
+std::vector<std::string> Notes(const Job& job,
+                               const hardware::Accelerator& accelerator,
+                               const hardware::Cluster& cluster) {
+  std::vector<std::string> notes;
+  const hardware::NumberFormat asked = FormatOf(job.training.precision);
+  const hardware::Peak peak = hardware::PeakOf(accelerator, asked);
+  if (peak.format != asked) {
+    notes.push_back(absl::StrFormat("%s has no %s units: products run in %s",
+                                    accelerator.name,
+                                    hardware::NumberFormatName(asked),
+                                    hardware::NumberFormatName(peak.format)));
+  }
+  if (cluster.fabric.empty()) {
+    notes.push_back(absl::StrFormat(
+        "no fabric given: the usual links of %s, %g GB/s inside a node and "
+        "%g GB/s a GPU between nodes, full bisection",
+        accelerator.name, GigaBytes(accelerator.node_link_bytes_per_second),
+        GigaBytes(accelerator.network_bytes_per_second)));
+  }
+  if (job.parallelism.data > 1) {
+    notes.push_back(
+        "gradients are reduced after the last backward, not beside it");
+  }
+  return notes;
+}
+
+}  // namespace
+
+absl::StatusOr<Estimate> BuildEstimate(const Job& job,
+                                       const hardware::Cluster& cluster,
+                                       const Placement& placement) {
+  const hardware::Accelerator* accelerator =
+      hardware::FindAccelerator(cluster.accelerator);
+  PRISM_CHECK(accelerator != nullptr);
+  const Cost cost(job, cluster, placement);
+  absl::StatusOr<step::StepGraph> graph =
+      BuildJobGraph(job, cluster, cost, Variation{});
+  if (!graph.ok()) return graph.status();
+
+  Estimate estimate;
+  estimate.graph = *std::move(graph);
+  estimate.memory = workload::PeakMemory(job);
+  estimate.memory_capacity_bytes = accelerator->memory_bytes;
+  estimate.feasible = estimate.memory.total() <= estimate.memory_capacity_bytes;
+  if (!estimate.feasible) {
+    estimate.infeasible_reason =
+        InfeasibleReason(job, estimate.memory, estimate.memory_capacity_bytes);
+  }
+  estimate.model_flops = workload::ModelFlops(job);
+  estimate.peak_flops_per_gpu = cost.peak().flops_per_second;
+  estimate.floor_seconds = FloorSeconds(job, cluster, estimate.peak_flops_per_gpu);
+  estimate.notes = Notes(job, *accelerator, cluster);
+  return estimate;
+}
+
+}  // namespace prism::estimate

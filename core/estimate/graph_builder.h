@@ -1,0 +1,30 @@
+// GraphBuilder: writes a job's step as a step graph.
+//
+// Each virtual stage runs its layers as one repeated segment of few tasks: the
+// operators between two collectives are one draw. The first virtual stage
+// embeds as well, the last one ends in the head and its loss. Gradients are
+// reduced when all backwards are done, then each GPU updates its parameters.
+#ifndef PRISM_CORE_ESTIMATE_GRAPH_BUILDER_H_
+#define PRISM_CORE_ESTIMATE_GRAPH_BUILDER_H_
+
+#include <absl/status/statusor.h>
+
+#include "core/estimate/cost.h"
+#include "core/estimate/variation.h"
+#include "core/hardware/cluster.h"
+#include "core/step/step_graph.h"
+#include "core/workload/job.h"
+
+namespace prism::estimate {
+
+// Requires: `cost` was made for `job` and `cluster`.
+//
+// Errors: those of `cost`.
+absl::StatusOr<step::StepGraph> BuildJobGraph(const workload::Job& job,
+                                              const hardware::Cluster& cluster,
+                                              const Cost& cost,
+                                              const Variation& variation);
+
+}  // namespace prism::estimate
+
+#endif  // PRISM_CORE_ESTIMATE_GRAPH_BUILDER_H_

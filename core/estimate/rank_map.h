@@ -1,0 +1,48 @@
+// RankMap: which GPU runs which rank of the step graph.
+//
+// A job is launched as ranks 0, 1, 2, ... over its nodes, numbered by its rank
+// order; the graph numbers ranks (replica * stages + stage) * lanes + lane.
+// Immutable after construction; safe to share between threads.
+#ifndef PRISM_CORE_ESTIMATE_RANK_MAP_H_
+#define PRISM_CORE_ESTIMATE_RANK_MAP_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "core/estimate/placement.h"
+#include "core/hardware/cluster.h"
+#include "core/workload/job.h"
+
+namespace prism::estimate {
+
+class RankMap final {
+ public:
+  // Requires: the three are valid and fit each other. Copies what it needs.
+  RankMap(const workload::Parallelism& parallelism,
+          const hardware::Cluster& cluster, const Placement& placement);
+
+  // Rank as launched.
+  int64_t LaunchedRank(int64_t replica, int64_t stage, int64_t lane) const;
+
+  // GPU of the cluster: node * gpus_per_node + index in the node.
+  int64_t Gpu(int64_t replica, int64_t stage, int64_t lane) const;
+  int64_t Node(int64_t replica, int64_t stage, int64_t lane) const;
+
+  // GPUs of the tensor group of a replica's stage, and of the data group of a
+  // stage's lane, in order.
+  std::vector<int64_t> TensorGroup(int64_t replica, int64_t stage) const;
+  std::vector<int64_t> DataGroup(int64_t stage, int64_t lane) const;
+
+  int64_t replicas() const { return parallelism_.data; }
+  int64_t stages() const { return parallelism_.pipeline; }
+  int64_t lanes() const { return parallelism_.tensor; }
+
+ private:
+  workload::Parallelism parallelism_;
+  int64_t gpus_per_node_;
+  std::vector<int64_t> nodes_;  // empty: 0, 1, 2, ...
+};
+
+}  // namespace prism::estimate
+
+#endif  // PRISM_CORE_ESTIMATE_RANK_MAP_H_

@@ -1,0 +1,40 @@
+// Variation: how much operators vary where nothing was measured.
+//
+// Priors by class, each with the public measurement it stands on. A mean stays
+// what the cost model says; only the spread is added here.
+#ifndef PRISM_CORE_ESTIMATE_VARIATION_H_
+#define PRISM_CORE_ESTIMATE_VARIATION_H_
+
+#include "core/hardware/fabric.h"
+#include "core/stats/distribution.h"
+
+namespace prism::estimate {
+
+struct Variation {
+  // One layer's stretch on one GPU. The same kernel on the same GPU varies by
+  // 0.1-0.3%, by 1-6% under heat and power limits (P. Sinha et al., "Not all
+  // GPUs are created equal", SC 2022).
+  double compute_cv = 0.005;
+  // Collectives and transfers bound by bandwidth vary by 0.4-2.5%; bound by
+  // latency p99/p50 is 1.2-1.3 with a skew of 15-25 (allreduce and all-gather
+  // iterations on MareNostrum 5, 2024): a lognormal of cv 10% has that p99.
+  double bandwidth_cv = 0.02;
+  double latency_cv = 0.10;
+  // Optimizer step of one GPU: as compute.
+  double optimizer_cv = 0.005;
+  // What all compute of one step shares: the core of step times of large
+  // dense jobs has cv 0.2-1.4% (MLPerf Training results, 2024).
+  double step_cv = 0.005;
+};
+
+// Requires: seconds >= 0. Zero gives the constant 0.
+stats::Distribution ComputeTime(double seconds, double cv);
+
+// Lognormal; cv between those of bandwidth and latency by their shares of the
+// time.
+stats::Distribution NetworkTime(const hardware::LinkTime& time,
+                                const Variation& variation);
+
+}  // namespace prism::estimate
+
+#endif  // PRISM_CORE_ESTIMATE_VARIATION_H_

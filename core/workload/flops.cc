@@ -1,0 +1,34 @@
+#include "core/workload/flops.h"
+
+#include "core/workload/operators.h"
+#include "core/workload/parameters.h"
+
+namespace prism::workload {
+
+double ModelFlops(const Job& job) {
+  const Model& model = job.model;
+  const auto s = static_cast<double>(job.training.sequence);
+  const double tokens = static_cast<double>(job.training.global_batch) * s;
+  const auto h = static_cast<double>(model.hidden);
+  const auto e = static_cast<double>(model.head_size);
+  const auto a = static_cast<double>(model.heads);
+  const auto g = static_cast<double>(model.kv_heads);
+  const auto f = static_cast<double>(model.ffn_hidden);
+  const double layer = 2 * h * (a + 2 * g) * e + 4 * s * a * e + 2 * a * e * h +
+                       (model.gated_ffn ? 6 : 4) * h * f;
+  const double head = 2 * h * static_cast<double>(model.vocabulary);
+  return 3 * tokens * (static_cast<double>(model.layers) * layer + head);
+}
+
+double ExecutedFlops(const Job& job, int64_t stage) {
+  const double layers = static_cast<double>(LayersPerVirtualStage(job) *
+                                            job.parallelism.virtual_stages);
+  double flops =
+      layers * (FlopsOf(LayerForward(job)) + FlopsOf(LayerBackward(job)));
+  if (stage == job.parallelism.pipeline - 1) {
+    flops += FlopsOf(HeadForward(job)) + FlopsOf(HeadBackward(job));
+  }
+  return flops * static_cast<double>(job.microbatches());
+}
+
+}  // namespace prism::workload

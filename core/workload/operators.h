@@ -1,0 +1,92 @@
+// Operators of a dense transformer on one GPU, in the order they run.
+//
+// A stretch is a run of operators on one GPU that ends where the tensor group
+// has to meet: everything inside it adds up, and the collective at its end
+// makes the group wait. A layer is a few stretches; so is what the first and
+// last stages do besides.
+//
+// Sizes are per GPU and micro-batch, after division by the tensor group.
+// Requires of every function: the job is valid.
+#ifndef PRISM_CORE_WORKLOAD_OPERATORS_H_
+#define PRISM_CORE_WORKLOAD_OPERATORS_H_
+
+#include <optional>
+#include <vector>
+
+#include "core/workload/job.h"
+
+namespace prism::workload {
+
+enum class OperatorKind {
+  kMatrixProduct,   // batch x (m x k by k x n)
+  kFusedAttention,  // scores never leave the processor
+  kFusedAttentionBackward,
+  kMemory,  // element-wise: bound by `bytes`
+};
+
+struct Operator {
+  OperatorKind kind = OperatorKind::kMemory;
+  // Sizes of kMatrixProduct.
+  double batch = 1;
+  double m = 1;
+  double n = 1;
+  double k = 1;
+  double flops = 0;           // executed, of products and fused attention
+  double bytes = 0;           // to and from memory, of kMemory
+  double kernels = 1;         // launches, of kMemory
+  bool low_precision = true;  // may run in 8 bit where the job asks for it
+};
+
+enum class CollectiveKind { kAllGather, kReduceScatter, kAllReduce };
+
+struct Collective {
+  CollectiveKind kind = CollectiveKind::kAllReduce;
+  double bytes = 0;  // the whole vector
+};
+
+struct Stretch {
+  std::vector<Operator> operators;
+  std::optional<Collective> then;  // over the tensor group
+  bool recompute = false;          // of the forward, within the backward
+};
+
+using Stretches = std::vector<Stretch>;
+
+// One layer, forward, and backward with what is computed again.
+Stretches LayerForward(const Job& job);
+Stretches LayerBackward(const Job& job);
+
+// What the first virtual stage does before its layers, and after them in the
+// backward.
+Stretches EmbeddingForward(const Job& job);
+Stretches EmbeddingBackward(const Job& job);
+
+// What the last virtual stage does after its layers (final norm, logits,
+// loss), and before them in the backward.
+Stretches HeadForward(const Job& job);
+Stretches HeadBackward(const Job& job);
+
+// The optimizer's update of `parameters` parameters of one GPU, of which it
+// keeps the states of `owned`.
+std::vector<Operator> OptimizerUpdate(const Job& job, double parameters,
+                                      double owned);
+
+// Executed FLOPs.
+double FlopsOf(const Stretches& stretches);
+
+// Bytes of an activation, or a weight, outside 8-bit products.
+double ActivationBytes(const Training& training);
+double GradientBytes(const Training& training);
+
+// Bytes of the activations one GPU passes on to the next stage. They are sent
+// in `tensor` shares where they are equal on all ranks of the group; without
+// sequence parallelism the receivers then gather `gathered_bytes`.
+struct BoundaryTraffic {
+  double sent_bytes = 0;
+  double gathered_bytes = 0;
+};
+BoundaryTraffic StageBoundary(const Job& job);
+
+}  // namespace prism::workload
+
+#endif  // PRISM_CORE_WORKLOAD_OPERATORS_H_
