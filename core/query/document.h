@@ -7,9 +7,9 @@
 #ifndef PRISM_CORE_QUERY_DOCUMENT_H_
 #define PRISM_CORE_QUERY_DOCUMENT_H_
 
-#include <string>
-
 #include <google/protobuf/message.h>
+
+#include <string>
 
 #include "core/base/violations.h"
 
