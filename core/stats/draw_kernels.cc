@@ -1,10 +1,13 @@
 #include "core/stats/draw_kernels.h"
 
+// Order matters: foreach_target includes this file once per instruction set.
+// clang-format off
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "core/stats/draw_kernels.cc"
-#include <hwy/contrib/math/math-inl.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
+#include <hwy/contrib/math/math-inl.h>
+// clang-format on
 
 HWY_BEFORE_NAMESPACE();
 namespace prism::stats {

@@ -2,12 +2,12 @@
 #ifndef PRISM_CORE_STEP_SIMULATE_H_
 #define PRISM_CORE_STEP_SIMULATE_H_
 
+#include <absl/status/statusor.h>
+
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
-
-#include <absl/status/statusor.h>
 
 #include "core/base/budget.h"
 #include "core/base/parallel.h"

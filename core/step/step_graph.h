@@ -21,12 +21,12 @@
 #ifndef PRISM_CORE_STEP_STEP_GRAPH_H_
 #define PRISM_CORE_STEP_STEP_GRAPH_H_
 
+#include <absl/status/status.h>
+
 #include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
-
-#include <absl/status/status.h>
 
 #include "core/stats/distribution.h"
 
@@ -111,9 +111,9 @@ struct Program {
 };
 
 enum class FactorScope : uint8_t {
-  kStep,                // one draw a step
-  kReplica,             // one draw a step and replica
-  kReplicaMicrobatch,   // one draw a step, replica and micro-batch
+  kStep,               // one draw a step
+  kReplica,            // one draw a step and replica
+  kReplicaMicrobatch,  // one draw a step, replica and micro-batch
 };
 
 // A factor that several draws have in common.

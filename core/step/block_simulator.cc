@@ -1,0 +1,127 @@
+#include "core/step/block_simulator.h"
+
+#include <algorithm>
+
+namespace prism::step {
+namespace {
+
+// Rows of a block stay within a typical second-level cache.
+constexpr size_t kBlockBytes = 256 << 10;
+constexpr size_t kFewestElements = 32;
+constexpr size_t kMostElements = 1024;
+
+// Draws between two looks at the budget: well below a millisecond.
+constexpr size_t kDrawsBetweenPolls = 100'000;
+
+}  // namespace
+
+BlockSimulator::BlockSimulator(const CompiledGraph& compiled,
+                               uint64_t random_key, DrawMode mode)
+    : compiled_(compiled),
+      graph_(*compiled.graph),
+      mode_(mode),
+      runner_(compiled, random_key, mode) {}
+
+size_t BlockSimulator::PreferredElements(const CompiledGraph& compiled) {
+  const RankGrid& grid = compiled.graph->grid;
+  const size_t rows = (2 * grid.stages + compiled.plan.slots + 6) *
+                      static_cast<size_t>(grid.lanes);
+  return stats::RowSize(std::clamp(kBlockBytes / (rows * sizeof(double)),
+                                   kFewestElements, kMostElements));
+}
+
+void BlockSimulator::ResetClocks(const Elements& elements, bool whole_samples) {
+  stride_ = elements.stride();
+  rows_ = graph_.grid.lanes * stride_;
+  runner_.BeginBlock(elements, whole_samples);
+  clock_.assign(graph_.grid.stages * rows_, 0);
+}
+
+bool BlockSimulator::RunOperations(const Elements& elements, bool whole_samples,
+                                   const base::Budget& budget) {
+  ResetClocks(elements, whole_samples);
+  arrival_.resize(compiled_.plan.slots * rows_);
+  size_t draws = 0;
+  for (const PlannedOperation& planned : compiled_.plan.operations) {
+    RunOperation(planned);
+    for (const Segment& segment : graph_.programs[planned.program].segments) {
+      draws += segment.count * segment.tasks.size() * rows_;
+    }
+    if (draws > kDrawsBetweenPolls) {
+      if (budget.Cancelled()) return false;
+      draws = 0;
+    }
+  }
+  for (int stage = 0; stage < graph_.grid.stages; ++stage) {
+    DrainStreams(stage);
+  }
+  return true;
+}
+
+void BlockSimulator::RunOperation(const PlannedOperation& planned) {
+  double* rank_clock = clock(planned.stage);
+  if (planned.receives != kNone) AwaitArrival(planned, rank_clock);
+  const int u = planned.operation.virtual_stage;
+  runner_.Run(
+      {.program = planned.program,
+       .stage = planned.stage,
+       .stage_scale = graph_.stage_scale.empty() ? 1 : graph_.stage_scale[u],
+       .microbatch = planned.operation.microbatch,
+       .stream_operation = planned.id},
+      rank_clock);
+  if (planned.sends != kNone) {
+    runner_.Send(planned, rank_clock, &arrival_[planned.sends * rows_]);
+  }
+}
+
+void BlockSimulator::AwaitArrival(const PlannedOperation& planned,
+                                  double* rank_clock) {
+  const double* arrival = &arrival_[planned.receives * rows_];
+  if (mode_ == DrawMode::kNominal) {
+    // Of the wait, the hop's own time is communication and the rest bubble.
+    const double hop = HopMean(planned);
+    for (int lane = 0; lane < graph_.grid.lanes; ++lane) {
+      for (size_t e = 0; e < stride_; ++e) {
+        const size_t i = lane * stride_ + e;
+        const double wait = arrival[i] - rank_clock[i];
+        if (wait > 0) {
+          runner_.AddKindSeconds(planned.stage, graph_.hop_kind, lane, e,
+                                 std::min(wait, hop));
+        }
+      }
+    }
+  }
+  stats::MaxRows(rank_clock, arrival, rows_, rank_clock);
+}
+
+// Nominal seconds of the hop that `planned` waited for.
+double BlockSimulator::HopMean(const PlannedOperation& planned) const {
+  const bool forward = planned.operation.phase == Phase::kForward;
+  const int u = planned.operation.virtual_stage;
+  const int hop = forward ? graph_.forward_hop[u - 1] : graph_.backward_hop[u];
+  return compiled_.samplers[hop].stated_mean();
+}
+
+// A rank is done when its last operation and all its streams are.
+void BlockSimulator::DrainStreams(int stage) {
+  const double* streams = runner_.StreamClocks(stage);
+  if (streams == nullptr) return;
+  double* rank_clock = clock(stage);
+  for (int s = 0; s < graph_.streams; ++s) {
+    stats::MaxRows(rank_clock, streams + s * rows_, rows_, rank_clock);
+  }
+}
+
+void BlockSimulator::RunClosing() {
+  const uint32_t first_id = static_cast<uint32_t>(
+      kPhases * graph_.virtual_stages() * graph_.microbatches);
+  for (int stage = 0; stage < graph_.grid.stages; ++stage) {
+    runner_.Run({.program = graph_.closing[stage],
+                 .stage = stage,
+                 .stream_operation = first_id + stage},
+                clock(stage));
+    DrainStreams(stage);
+  }
+}
+
+}  // namespace prism::step

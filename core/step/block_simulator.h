@@ -1,0 +1,62 @@
+// BlockSimulator: all operations of a block of elements, then the closing.
+#ifndef PRISM_CORE_STEP_BLOCK_SIMULATOR_H_
+#define PRISM_CORE_STEP_BLOCK_SIMULATOR_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "core/base/budget.h"
+#include "core/step/compiled_graph.h"
+#include "core/step/elements.h"
+#include "core/step/program_runner.h"
+
+namespace prism::step {
+
+// Not thread-safe: one per thread, reused from block to block.
+class BlockSimulator {
+ public:
+  // Requires: `compiled` outlives the simulator.
+  BlockSimulator(const CompiledGraph& compiled, uint64_t random_key,
+                 DrawMode mode);
+
+  // Elements of one block that keep its rows within a core's cache.
+  static size_t PreferredElements(const CompiledGraph& compiled);
+
+  // Runs every operation of `elements`; false where the budget was cancelled
+  // half-way. Afterwards clock(stage) holds when each rank is done, its
+  // streams included.
+  bool RunOperations(const Elements& elements, bool whole_samples,
+                     const base::Budget& budget);
+
+  // Runs the closing of every stage from the clocks in clock(stage).
+  // Requires: the block is of whole samples.
+  void RunClosing();
+
+  // Prepares clocks for RunClosing without operations, all 0.
+  void ResetClocks(const Elements& elements, bool whole_samples);
+
+  // Rows [lane][element].
+  double* clock(int stage) { return &clock_[stage * rows_]; }
+
+  // Time each rank spent by kind; see ProgramRunner::TrackKinds.
+  ProgramRunner& runner() { return runner_; }
+
+ private:
+  void RunOperation(const PlannedOperation& planned);
+  void AwaitArrival(const PlannedOperation& planned, double* clock);
+  void DrainStreams(int stage);
+  double HopMean(const PlannedOperation& planned) const;
+
+  const CompiledGraph& compiled_;
+  const StepGraph& graph_;
+  const DrawMode mode_;
+  ProgramRunner runner_;
+  size_t stride_ = 0;
+  size_t rows_ = 0;
+  std::vector<double> clock_;    // [stage][lane][element]
+  std::vector<double> arrival_;  // [slot][lane][element]
+};
+
+}  // namespace prism::step
+
+#endif  // PRISM_CORE_STEP_BLOCK_SIMULATOR_H_

@@ -1,0 +1,58 @@
+#include "core/step/compiled_graph.h"
+
+#include <utility>
+
+namespace prism::step {
+namespace {
+
+bool IsChain(const Program& program) {
+  for (const Segment& segment : program.segments) {
+    for (const Task& task : segment.tasks) {
+      if (task.stream != 0 || task.detached ||
+          task.after != std::vector<int>{1}) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+bool SpansReplicas(const StepGraph& graph, const Program& program) {
+  for (const Segment& segment : program.segments) {
+    for (const Task& task : segment.tasks) {
+      if (task.group != kNoGroup && graph.groups[task.group].spans_replicas()) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+absl::StatusOr<CompiledGraph> Compile(const StepGraph& graph) {
+  if (auto status = graph.Validate(); !status.ok()) return status;
+  auto plan = PlanExecution(graph);
+  if (!plan.ok()) return plan.status();
+  CompiledGraph compiled;
+  compiled.graph = &graph;
+  compiled.plan = *std::move(plan);
+  for (const auto& distribution : graph.distributions) {
+    compiled.samplers.emplace_back(distribution);
+  }
+  for (const SharedFactor& factor : graph.shared_factors) {
+    compiled.factor_samplers.emplace_back(factor.distribution);
+  }
+  for (const Program& program : graph.programs) {
+    compiled.is_chain.push_back(IsChain(program));
+  }
+  for (const PlannedOperation& planned : compiled.plan.operations) {
+    if (SpansReplicas(graph, graph.programs[planned.program])) {
+      compiled.replicas_interact = true;
+      break;
+    }
+  }
+  return compiled;
+}
+
+}  // namespace prism::step

@@ -1,0 +1,35 @@
+// CompiledGraph: a step graph made ready for simulation, shared by all threads.
+#ifndef PRISM_CORE_STEP_COMPILED_GRAPH_H_
+#define PRISM_CORE_STEP_COMPILED_GRAPH_H_
+
+#include <absl/status/statusor.h>
+
+#include <vector>
+
+#include "core/stats/sampler.h"
+#include "core/step/execution_plan.h"
+#include "core/step/step_graph.h"
+
+namespace prism::step {
+
+// Immutable and thread-safe. Keeps a reference to the graph.
+struct CompiledGraph {
+  const StepGraph* graph = nullptr;
+  ExecutionPlan plan;
+  std::vector<stats::Sampler> samplers;         // by distribution
+  std::vector<stats::Sampler> factor_samplers;  // by shared factor
+  // By program: every task waits for the one before it alone, on stream 0, and
+  // none is detached, so one clock per rank tells all.
+  std::vector<bool> is_chain;
+  // Ranks of different replicas wait for each other before the closing.
+  bool replicas_interact = false;
+};
+
+// Requires: `graph` outlives the result.
+//
+// Errors: INVALID_ARGUMENT where the graph is not valid or deadlocks.
+absl::StatusOr<CompiledGraph> Compile(const StepGraph& graph);
+
+}  // namespace prism::step
+
+#endif  // PRISM_CORE_STEP_COMPILED_GRAPH_H_

@@ -1,0 +1,141 @@
+#include "core/step/execution_plan.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <deque>
+#include <string>
+
+namespace prism::step {
+namespace {
+
+constexpr const char* kPhaseNames[kPhases] = {"forward", "backward",
+                                              "backward weight"};
+
+// Runs every stage as far as its arrivals let it, until nothing moves.
+class Planner {
+ public:
+  explicit Planner(const StepGraph& graph)
+      : graph_(graph),
+        next_(graph.grid.stages, 0),
+        slot_(2 * size_t(graph.virtual_stages()) * graph.microbatches, kNone) {}
+
+  absl::StatusOr<ExecutionPlan> Plan() {
+    std::deque<int> runnable;
+    for (int stage = 0; stage < graph_.grid.stages; ++stage) {
+      runnable.push_back(stage);
+    }
+    while (!runnable.empty()) {
+      const int stage = runnable.front();
+      runnable.pop_front();
+      while (CanRunNext(stage)) {
+        const int receiver = RunNext(stage);
+        if (receiver != kNone && receiver != stage) {
+          runnable.push_back(receiver);
+        }
+      }
+    }
+    for (int stage = 0; stage < graph_.grid.stages; ++stage) {
+      if (next_[stage] < graph_.order[stage].size()) return Deadlock();
+    }
+    return std::move(plan_);
+  }
+
+ private:
+  // Virtual stage whose result `op` waits for, or kNone. A backward on the
+  // last virtual stage waits for its own forward, which its stage has run.
+  int Source(const Operation& op) const {
+    if (op.phase == Phase::kForward) return op.virtual_stage - 1;
+    if (op.phase == Phase::kBackward &&
+        op.virtual_stage + 1 < graph_.virtual_stages()) {
+      return op.virtual_stage + 1;
+    }
+    return kNone;
+  }
+
+  // Virtual stage that waits for `op`, or kNone.
+  int Target(const Operation& op) const {
+    if (op.phase == Phase::kForward) {
+      return op.virtual_stage + 1 < graph_.virtual_stages()
+                 ? op.virtual_stage + 1
+                 : kNone;
+    }
+    return op.phase == Phase::kBackward ? op.virtual_stage - 1 : kNone;
+  }
+
+  // Where the arrival for `op` of its phase at `virtual_stage` is noted.
+  int& SlotOf(const Operation& op, int virtual_stage) {
+    const size_t direction = op.phase == Phase::kForward ? 0 : 1;
+    return slot_[(direction * graph_.virtual_stages() + virtual_stage) *
+                     graph_.microbatches +
+                 op.microbatch];
+  }
+
+  bool CanRunNext(int stage) {
+    if (next_[stage] == graph_.order[stage].size()) return false;
+    const Operation& op = graph_.order[stage][next_[stage]];
+    return Source(op) == kNone || SlotOf(op, op.virtual_stage) != kNone;
+  }
+
+  int TakeSlot() {
+    if (free_.empty()) return plan_.slots++;
+    const int slot = free_.back();
+    free_.pop_back();
+    return slot;
+  }
+
+  // Returns the stage that can now go on, or kNone.
+  int RunNext(int stage) {
+    const Operation& op = graph_.order[stage][next_[stage]++];
+    const int phase = static_cast<int>(op.phase);
+    PlannedOperation planned{
+        .operation = op,
+        .stage = stage,
+        .program = graph_.program_of[phase][op.virtual_stage],
+        .id = static_cast<uint32_t>(
+            (phase * graph_.virtual_stages() + op.virtual_stage) *
+                graph_.microbatches +
+            op.microbatch)};
+    if (Source(op) != kNone) {
+      planned.receives = SlotOf(op, op.virtual_stage);
+      free_.push_back(planned.receives);
+    }
+    const int target = Target(op);
+    if (target != kNone) {
+      const bool forward = op.phase == Phase::kForward;
+      planned.boundary = forward ? op.virtual_stage : target;
+      planned.hop = (forward ? graph_.forward_hop
+                             : graph_.backward_hop)[planned.boundary];
+      planned.sends = SlotOf(op, target) = TakeSlot();
+    }
+    plan_.operations.push_back(planned);
+    return target == kNone ? kNone : graph_.stage_of[target];
+  }
+
+  absl::Status Deadlock() const {
+    std::string stuck;
+    for (int stage = 0; stage < graph_.grid.stages; ++stage) {
+      if (next_[stage] == graph_.order[stage].size()) continue;
+      const Operation& op = graph_.order[stage][next_[stage]];
+      absl::StrAppend(&stuck, stuck.empty() ? "" : "; ", "stage ", stage,
+                      " before ", kPhaseNames[static_cast<int>(op.phase)],
+                      " of micro-batch ", op.microbatch, " on virtual stage ",
+                      op.virtual_stage);
+    }
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the stages' orders wait for each other in a circle: ", stuck));
+  }
+
+  const StepGraph& graph_;
+  std::vector<size_t> next_;  // by stage, index into its order
+  std::vector<int> slot_;     // arrivals under way, kNone before they are sent
+  std::vector<int> free_;
+  ExecutionPlan plan_;
+};
+
+}  // namespace
+
+absl::StatusOr<ExecutionPlan> PlanExecution(const StepGraph& graph) {
+  return Planner(graph).Plan();
+}
+
+}  // namespace prism::step

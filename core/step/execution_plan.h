@@ -1,0 +1,49 @@
+// ExecutionPlan: the operations of one replica in an order that a single loop
+// can simulate.
+//
+// All replicas share it. What an operation sends to the next virtual stage
+// waits in a numbered slot until its receiver runs; slots are reused, so there
+// are about as many as micro-batches in flight.
+#ifndef PRISM_CORE_STEP_EXECUTION_PLAN_H_
+#define PRISM_CORE_STEP_EXECUTION_PLAN_H_
+
+#include <absl/status/statusor.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "core/step/step_graph.h"
+
+namespace prism::step {
+
+inline constexpr int kNone = -1;
+
+struct PlannedOperation {
+  Operation operation;
+  int stage = 0;
+  int program = 0;
+  // Unique within the graph; names the operation's random streams.
+  uint32_t id = 0;
+  // Slot whose arrival it waits for, or kNone.
+  int receives = kNone;
+  // Slot it sends to, the hop's distribution and the boundary crossed, or
+  // kNone.
+  int sends = kNone;
+  int hop = kNone;
+  int boundary = kNone;
+};
+
+struct ExecutionPlan {
+  std::vector<PlannedOperation> operations;
+  int slots = 0;
+};
+
+// Requires: graph.Validate() is OK.
+//
+// Errors: INVALID_ARGUMENT where the stages' orders wait for each other in a
+// circle; the message names an operation of each stuck stage.
+absl::StatusOr<ExecutionPlan> PlanExecution(const StepGraph& graph);
+
+}  // namespace prism::step
+
+#endif  // PRISM_CORE_STEP_EXECUTION_PLAN_H_

@@ -1,0 +1,87 @@
+// The nominal step: one pass of the simulation with every draw at its mean.
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/step/block_simulator.h"
+#include "core/step/compiled_graph.h"
+#include "core/step/simulate.h"
+
+namespace prism::step {
+namespace {
+
+// Replicas that must be simulated: one of each kind where nothing but the
+// ranks' own factors tells them apart, all where paths or partial groups do.
+std::vector<int> DistinctReplicas(const StepGraph& graph) {
+  const int replicas = graph.grid.replicas;
+  std::vector<int> all(replicas);
+  for (int r = 0; r < replicas; ++r) all[r] = r;
+  bool has_paths = !graph.hop_factor.empty();
+  for (const auto& factors : graph.group_factor) {
+    has_paths = has_paths || !factors.empty();
+  }
+  for (const Group& group : graph.groups) {
+    if (group.spans_replicas() && group.replica_count != replicas) {
+      return all;
+    }
+  }
+  if (has_paths) return all;
+  if (graph.slowdown.empty()) return {0};
+  const size_t size = size_t(graph.grid.stages) * graph.grid.lanes;
+  std::map<std::vector<double>, int> kinds;
+  for (int r = 0; r < replicas; ++r) {
+    const double* first = &graph.slowdown[r * size];
+    kinds.try_emplace(std::vector<double>(first, first + size), r);
+  }
+  std::vector<int> distinct;
+  for (const auto& [factors, replica] : kinds) distinct.push_back(replica);
+  std::sort(distinct.begin(), distinct.end());
+  return distinct;
+}
+
+NominalStep Summary(const StepGraph& graph, const Elements& elements,
+                    BlockSimulator& simulator) {
+  NominalStep step;
+  int stage = 0, lane = 0;
+  size_t element = 0;
+  for (int s = 0; s < graph.grid.stages; ++s) {
+    for (int l = 0; l < graph.grid.lanes; ++l) {
+      for (size_t e = 0; e < elements.count; ++e) {
+        const double end = simulator.clock(s)[l * elements.stride() + e];
+        if (end > step.seconds) {
+          step.seconds = end;
+          stage = s, lane = l, element = e;
+        }
+      }
+    }
+  }
+  double busy = 0;
+  for (size_t kind = 0; kind < graph.kinds.size(); ++kind) {
+    const double seconds = simulator.runner().KindSeconds(
+        stage, static_cast<int>(kind), lane, element);
+    step.by_kind[graph.kinds[kind]] += seconds;
+    busy += seconds;
+  }
+  step.by_kind["bubble"] += std::max(0.0, step.seconds - busy);
+  return step;
+}
+
+}  // namespace
+
+absl::StatusOr<NominalStep> SimulateNominal(const StepGraph& graph) {
+  auto compiled = Compile(graph);
+  if (!compiled.ok()) return compiled.status();
+  const std::vector<int> replicas = DistinctReplicas(graph);
+  Elements elements;
+  elements.Resize(replicas.size());
+  std::copy(replicas.begin(), replicas.end(), elements.replica.begin());
+  BlockSimulator simulator(*compiled, 0, DrawMode::kNominal);
+  simulator.runner().TrackKinds();
+  simulator.RunOperations(elements, true, base::UnlimitedBudget());
+  simulator.RunClosing();
+  return Summary(graph, elements, simulator);
+}
+
+}  // namespace prism::step

@@ -1,0 +1,141 @@
+// ProgramRunner: runs programs on the rows of one block of elements.
+//
+// The inner loop of the simulation: every task adds a row of draws, times its
+// factors, to the clocks of all lanes and elements; a group's task first takes
+// the maximum over its members.
+#ifndef PRISM_CORE_STEP_PROGRAM_RUNNER_H_
+#define PRISM_CORE_STEP_PROGRAM_RUNNER_H_
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "core/step/compiled_graph.h"
+#include "core/step/elements.h"
+
+namespace prism::step {
+
+enum class DrawMode {
+  kRandom,
+  kNominal,  // every draw and shared factor at its stated mean
+};
+
+// What is run, and where.
+struct ProgramContext {
+  int program = 0;
+  int stage = 0;
+  double stage_scale = 1;
+  int microbatch = kNone;  // kNone: factors of micro-batches do not apply
+  // Coordinate of the random streams: an operation's id or the closing's.
+  uint32_t stream_operation = 0;
+};
+
+// Not thread-safe: one per thread, reused from block to block.
+class ProgramRunner {
+ public:
+  // Requires: `compiled` outlives the runner.
+  ProgramRunner(const CompiledGraph& compiled, uint64_t random_key,
+                DrawMode mode);
+
+  // Draws the shared factors of `elements` and starts all stream clocks at 0.
+  // With `whole_samples`, elements come sample by sample with all replicas,
+  // which programs with groups across replicas require.
+  void BeginBlock(const Elements& elements, bool whole_samples);
+
+  // Runs a program on the ranks of a stage: `clock` holds rows [lane][element]
+  // with the ranks' clocks before and after.
+  void Run(const ProgramContext& context, double* clock);
+
+  // Stream clocks of `stage`, [stream][lane][element]; null where the graph
+  // has one stream and no detached tasks.
+  double* StreamClocks(int stage);
+
+  // arrival[lane][element] = clock + one draw of the hop per element.
+  void Send(const PlannedOperation& planned, const double* clock,
+            double* arrival);
+
+  // Nominal mode only: where the time went, rows [kind][lane][element] by
+  // stage; waiting is the rest. Starts at zero with each block.
+  void TrackKinds() { track_kinds_ = true; }
+  double KindSeconds(int stage, int kind, int lane, size_t element) const;
+  void AddKindSeconds(int stage, int kind, int lane, size_t element,
+                      double seconds);
+
+ private:
+  // A pair of rows of uniforms: the second is kept for the next draw.
+  struct Space {
+    uint32_t next_slot = 0;
+    std::vector<double> first, second;
+  };
+  // The factor of a class on one operation: rows [lane][element] or [element],
+  // or the same number for all.
+  struct Factor {
+    const double* row = nullptr;
+    bool per_lane = false;
+    double scale = 1;
+  };
+  // Elements whose streams give a group's draws, and the group of each
+  // element.
+  struct GroupLayout {
+    Elements leaders;
+    std::vector<uint32_t> leader_of;
+  };
+
+  void DrawSharedFactors();
+  void DrawFactorRow(const SharedFactor& factor, int index, uint32_t microbatch,
+                     double* row);
+  void BuildRankFactors();
+  void BuildGroupLayouts();
+  void SelectFactors(const ProgramContext& context);
+
+  void RunChain(const Program& program, double* clock);
+  void RunStreams(const Program& program, double* clock);
+  void AddOwnDraw(const Task& task, double* clock);
+  void AddGroupDraw(const Task& task, double* clock);
+  void SynchroniseGroup(const Task& task, int leader_lane, double* clock);
+  void AddGroupLaneDraw(const Task& task, int leader_lane, const double* draws,
+                        double* clock);
+  const double* OwnDraws(const stats::Sampler& sampler);
+  const double* GroupDraws(const stats::Sampler& sampler, int group);
+  double GroupFactor(int group, int leader_lane, size_t element) const;
+  void RecordKind(int kind, const double* before, const double* after);
+
+  const StepGraph& graph_;
+  const CompiledGraph& compiled_;
+  const uint64_t random_key_;
+  const DrawMode mode_;
+  const int lanes_;
+
+  const Elements* elements_ = nullptr;
+  bool whole_samples_ = false;
+  size_t stride_ = 0;
+  size_t rows_ = 0;  // lanes_ * stride_
+
+  // Shared factors by class: of the step and replica, and of each micro-batch.
+  std::array<std::vector<double>, kFactorClasses> step_factor_;
+  std::array<std::vector<double>, kFactorClasses> microbatch_factor_;
+  // slowdown times step factor, rows [stage][lane][element] of the two classes
+  // that slowdown applies to.
+  std::array<std::vector<double>, kFactorClasses> rank_factor_;
+  std::vector<GroupLayout> group_layout_;
+  std::vector<double> stream_clock_;
+  std::vector<uint64_t> zeros_;
+
+  ProgramContext context_;
+  std::array<Factor, kFactorClasses> factor_;
+  std::array<std::vector<double>, kFactorClasses> factor_rows_;
+  Space own_space_;
+  std::vector<Space> group_space_;  // by group
+  std::vector<double> draws_;
+  std::vector<double> row_;
+  std::vector<double> before_;
+  std::vector<double> start_, ends_;
+  stats::Sampler::Scratch scratch_;
+
+  bool track_kinds_ = false;
+  std::vector<double> kind_seconds_;
+};
+
+}  // namespace prism::step
+
+#endif  // PRISM_CORE_STEP_PROGRAM_RUNNER_H_

@@ -1,0 +1,35 @@
+#include "core/step/simulate.h"
+
+#include <cmath>
+
+#include "core/step/compiled_graph.h"
+#include "core/step/monte_carlo.h"
+
+namespace prism::step {
+namespace {
+
+bool IsFinite(const StepTime& time) {
+  bool finite = std::isfinite(time.mean_seconds) &&
+                std::isfinite(time.standard_deviation_seconds);
+  for (double seconds : time.quantile_seconds) {
+    finite = finite && std::isfinite(seconds) && seconds >= 0;
+  }
+  return finite;
+}
+
+}  // namespace
+
+absl::StatusOr<StepTime> Simulate(const StepGraph& graph,
+                                  const SimulationOptions& options,
+                                  const base::Budget& budget,
+                                  base::Executor& executor) {
+  auto compiled = Compile(graph);
+  if (!compiled.ok()) return compiled.status();
+  auto time = SimulateMonteCarlo(*compiled, options, budget, executor);
+  if (time.ok() && !IsFinite(*time)) {
+    return absl::InternalError("the simulated step time is not finite");
+  }
+  return time;
+}
+
+}  // namespace prism::step

@@ -1,0 +1,180 @@
+#include "core/step/step_graph.h"
+
+#include <cmath>
+#include <string>
+
+namespace prism::step {
+namespace {
+
+absl::Status Broken(const std::string& what) {
+  return absl::InvalidArgumentError("step graph: " + what);
+}
+
+bool IsIndex(int64_t index, size_t size) {
+  return index >= 0 && index < static_cast<int64_t>(size);
+}
+
+// Factors are finite and above 0; the list is empty or has `size` of them.
+bool AreFactors(const std::vector<double>& factors, size_t size) {
+  if (!factors.empty() && factors.size() != size) return false;
+  for (double factor : factors) {
+    if (!(factor > 0) || !std::isfinite(factor)) return false;
+  }
+  return true;
+}
+
+absl::Status CheckTask(const StepGraph& graph, const Task& task) {
+  if (!IsIndex(task.distribution, graph.distributions.size())) {
+    return Broken("a task's distribution is out of range");
+  }
+  if (task.group != kNoGroup && !IsIndex(task.group, graph.groups.size())) {
+    return Broken("a task's group is out of range");
+  }
+  if (!IsIndex(task.stream, graph.streams)) {
+    return Broken("a task's stream is out of range");
+  }
+  if (!IsIndex(task.kind, graph.kinds.size())) {
+    return Broken("a task's kind is out of range");
+  }
+  for (int back : task.after) {
+    if (back < 1) return Broken("a task waits for itself or a later one");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckPrograms(const StepGraph& graph) {
+  for (const Program& program : graph.programs) {
+    for (const Segment& segment : program.segments) {
+      if (segment.count < 1) return Broken("a segment's count is below 1");
+      for (const Task& task : segment.tasks) {
+        if (auto status = CheckTask(graph, task); !status.ok()) return status;
+      }
+    }
+  }
+  for (int phase = 0; phase < kPhases; ++phase) {
+    if (graph.program_of[phase].size() != graph.stage_of.size()) {
+      return Broken("program_of has the wrong length");
+    }
+    for (int program : graph.program_of[phase]) {
+      if (program != -1 && !IsIndex(program, graph.programs.size())) {
+        return Broken("program_of is out of range");
+      }
+    }
+  }
+  for (int program : graph.closing) {
+    if (!IsIndex(program, graph.programs.size())) {
+      return Broken("closing is out of range");
+    }
+  }
+  return absl::OkStatus();
+}
+
+bool Tiles(int stride, int count, int size) {
+  return stride >= 1 && count >= 1 &&
+         size % (static_cast<int64_t>(stride) * count) == 0;
+}
+
+absl::Status CheckGrid(const StepGraph& graph) {
+  const RankGrid& grid = graph.grid;
+  if (grid.replicas < 1 || grid.stages < 1 || grid.lanes < 1 ||
+      graph.microbatches < 1 || graph.streams < 1) {
+    return Broken("a size is below 1");
+  }
+  for (int stage : graph.stage_of) {
+    if (!IsIndex(stage, grid.stages)) {
+      return Broken("stage_of is out of range");
+    }
+  }
+  for (const Group& group : graph.groups) {
+    if (!Tiles(group.lane_stride, group.lane_count, grid.lanes) ||
+        !Tiles(group.replica_stride, group.replica_count, grid.replicas)) {
+      return Broken("a group does not tile the ranks");
+    }
+  }
+  const size_t stages = grid.stages;
+  if (graph.order.size() != stages || graph.closing.size() != stages) {
+    return Broken("order or closing does not have one entry per stage");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckHopsAndFactors(const StepGraph& graph) {
+  const size_t hops = graph.stage_of.size() - 1;
+  if (graph.forward_hop.size() != hops || graph.backward_hop.size() != hops) {
+    return Broken("hops do not have one entry per boundary");
+  }
+  for (const auto* list : {&graph.forward_hop, &graph.backward_hop}) {
+    for (int hop : *list) {
+      if (!IsIndex(hop, graph.distributions.size())) {
+        return Broken("a hop's distribution is out of range");
+      }
+    }
+  }
+  if (!IsIndex(graph.hop_kind, graph.kinds.size())) {
+    return Broken("hop_kind is out of range");
+  }
+  const size_t ranks = graph.grid.ranks();
+  if (!AreFactors(graph.slowdown, ranks) ||
+      !AreFactors(graph.stage_scale, graph.stage_of.size()) ||
+      !AreFactors(graph.hop_factor, hops * graph.grid.replicas)) {
+    return Broken("a list of factors has the wrong length or a bad value");
+  }
+  if (graph.group_factor.size() > graph.groups.size()) {
+    return Broken("group_factor has more entries than groups");
+  }
+  for (const auto& factors : graph.group_factor) {
+    if (!AreFactors(factors, ranks)) {
+      return Broken("group_factor has the wrong length or a bad value");
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Each stage runs each of its operations once, a backward after its forward,
+// a weight part after its backward.
+absl::Status CheckOrder(const StepGraph& graph) {
+  const size_t per_phase = graph.stage_of.size() * size_t(graph.microbatches);
+  std::vector<uint8_t> done(per_phase, 0);  // phases done so far
+  size_t operations = 0, expected = 0;
+  for (int phase = 0; phase < kPhases; ++phase) {
+    for (int program : graph.program_of[phase]) {
+      if (program != -1) expected += graph.microbatches;
+    }
+  }
+  for (size_t stage = 0; stage < graph.order.size(); ++stage) {
+    for (const Operation& op : graph.order[stage]) {
+      if (!IsIndex(op.virtual_stage, graph.stage_of.size()) ||
+          !IsIndex(op.microbatch, graph.microbatches) ||
+          graph.stage_of[op.virtual_stage] != static_cast<int>(stage)) {
+        return Broken("an order holds an operation of another stage");
+      }
+      const int phase = static_cast<int>(op.phase);
+      if (graph.program_of[phase][op.virtual_stage] == -1) {
+        return Broken("an order holds an operation without a program");
+      }
+      uint8_t& so_far =
+          done[op.virtual_stage * size_t(graph.microbatches) + op.microbatch];
+      // The phases before this one, and only those, have run.
+      if (so_far != (1u << phase) - 1) {
+        return Broken("an operation runs twice or before what it needs");
+      }
+      so_far |= 1u << phase;
+      ++operations;
+    }
+  }
+  if (operations != expected) return Broken("an operation is missing");
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status StepGraph::Validate() const {
+  if (stage_of.empty()) return Broken("there are no virtual stages");
+  for (auto check :
+       {CheckGrid, CheckPrograms, CheckHopsAndFactors, CheckOrder}) {
+    if (auto status = check(*this); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace prism::step
