@@ -66,6 +66,12 @@ struct Command {
   std::function<ExitCode(Session&)> run;
 };
 
+// All there is on the command line.
+struct Program {
+  std::string version;  // what --version says after the program's name
+  std::vector<Command> commands;
+};
+
 }  // namespace prism::prismctl
 
 #endif  // PRISM_CLIENT_PRISMCTL_COMMAND_H_

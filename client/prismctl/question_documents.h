@@ -1,0 +1,21 @@
+// The documents that make up a question.
+#ifndef PRISM_CLIENT_PRISMCTL_QUESTION_DOCUMENTS_H_
+#define PRISM_CLIENT_PRISMCTL_QUESTION_DOCUMENTS_H_
+
+#include <istream>
+
+#include "client/prismctl/input_problems.h"
+#include "prism/v1/prediction_service.pb.h"
+
+namespace prism::prismctl {
+
+// Reads each file into the field of `question` that it stands for; `in` is
+// standard input. Whatever cannot be read is added to `problems`.
+//
+// Requires: the keys of `files` are message fields of Question.
+void ReadDocuments(const QuestionFiles& files, std::istream& in,
+                   prism::v1::Question* question, InputProblems& problems);
+
+}  // namespace prism::prismctl
+
+#endif  // PRISM_CLIENT_PRISMCTL_QUESTION_DOCUMENTS_H_
