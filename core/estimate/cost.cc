@@ -166,14 +166,16 @@ LinkTime Cost::DataTime(hardware::CollectiveKind kind, double bytes,
                    data_shapes_[static_cast<size_t>(stage)]);
 }
 
-LinkTime Cost::BoundaryTime(int64_t stage, int64_t replica) const {
+LinkTime Cost::BoundaryTime(int64_t stage) const {
   const int64_t next = (stage + 1) % ranks_.stages();
   LinkTime slowest;
-  for (int64_t lane = 0; lane < ranks_.lanes(); ++lane) {
-    slowest =
-        Slower(slowest, fabric_.TransferTime(boundary_.sent_bytes,
-                                             ranks_.Gpu(replica, stage, lane),
-                                             ranks_.Gpu(replica, next, lane)));
+  for (int64_t replica = 0; replica < ranks_.replicas(); ++replica) {
+    for (int64_t lane = 0; lane < ranks_.lanes(); ++lane) {
+      slowest = Slower(slowest,
+                       fabric_.TransferTime(boundary_.sent_bytes,
+                                            ranks_.Gpu(replica, stage, lane),
+                                            ranks_.Gpu(replica, next, lane)));
+    }
   }
   if (boundary_.gathered_bytes > 0) {
     const LinkTime gather =

@@ -39,9 +39,9 @@ class Cost final {
   hardware::LinkTime DataTime(hardware::CollectiveKind kind, double bytes,
                               int64_t stage) const;
 
-  // Activations from `stage` to the next (from the last to the first) in
-  // `replica`, gathered over the tensor group where they arrive in shares.
-  hardware::LinkTime BoundaryTime(int64_t stage, int64_t replica) const;
+  // Activations from `stage` to the next (from the last to the first), gathered
+  // over the tensor group where they arrive in shares. Of the slowest replica.
+  hardware::LinkTime BoundaryTime(int64_t stage) const;
 
   // Sum of the gradients of a tied embedding's two copies, on first and last
   // stage, of `bytes` each.

@@ -113,7 +113,8 @@ absl::StatusOr<Estimate> BuildEstimate(const Job& job,
   }
   estimate.model_flops = workload::ModelFlops(job);
   estimate.peak_flops_per_gpu = cost.peak().flops_per_second;
-  estimate.floor_seconds = FloorSeconds(job, cluster, estimate.peak_flops_per_gpu);
+  estimate.floor_seconds =
+      FloorSeconds(job, cluster, estimate.peak_flops_per_gpu);
   estimate.notes = Notes(job, *accelerator, cluster);
   return estimate;
 }

@@ -1,8 +1,9 @@
 #include "core/estimate/graph_builder.h"
 
-#include <algorithm>
+#include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/step/schedule.h"
 #include "core/workload/parameters.h"
@@ -60,8 +61,10 @@ class GraphBuilder final {
   absl::Status AddSegment(const std::string& name, const Stretches& stretches,
                           int64_t count, Program& program);
   // Program of one virtual stage's forward or backward.
-  absl::StatusOr<Program> Forward(bool first, bool last);
-  absl::StatusOr<Program> Backward(bool first, bool last);
+  absl::StatusOr<Program> Forward(int u);
+  absl::StatusOr<Program> Backward(int u);
+  // A transfer over the boundary behind `boundary` holds its sender up.
+  void AddSend(int boundary, Program& program);
   absl::Status AddPrograms(step::Phase phase);
 
   void AddGradientReduction(int64_t stage, Segment& segment);
@@ -74,6 +77,10 @@ class GraphBuilder final {
   const hardware::Cluster& cluster_;
   const Cost& cost_;
   const Variation& variation_;
+  // By stage: to the next.
+  std::vector<hardware::LinkTime> boundary_times_;
+  // What the slowest GPU's compute takes longer than nominal.
+  double slowest_gpu_ = 1;
   StepGraph graph_;
 };
 
@@ -106,6 +113,10 @@ void GraphBuilder::AddShape() {
   for (int u = 0; u < graph_.grid.stages * chunks; ++u) {
     graph_.stage_of.push_back(u % graph_.grid.stages);
   }
+  for (int stage = 0; stage < graph_.grid.stages; ++stage) {
+    boundary_times_.push_back(cost_.BoundaryTime(stage));
+  }
+  slowest_gpu_ = SlowestFactor(job_.parallelism.gpus(), variation_);
   graph_.order =
       step::StageOrders(ScheduleOf(parallelism.schedule), graph_.grid.stages,
                         chunks, graph_.microbatches);
@@ -137,8 +148,8 @@ absl::Status GraphBuilder::AddSegment(const std::string& name,
         cost_.OperatorSeconds(stretch.operators);
     if (!seconds.ok()) return seconds.status();
     Task task;
-    task.distribution =
-        graph_.add_distribution(ComputeTime(*seconds, variation_.compute_cv));
+    task.distribution = graph_.add_distribution(
+        ComputeTime(slowest_gpu_ * *seconds, variation_.compute_cv));
     task.kind = stretch.recompute ? kRecompute : kCompute;
     segment.tasks.push_back(task);
     if (stretch.then) {
@@ -150,50 +161,65 @@ absl::Status GraphBuilder::AddSegment(const std::string& name,
   return absl::OkStatus();
 }
 
-absl::StatusOr<Program> GraphBuilder::Forward(bool first, bool last) {
+absl::StatusOr<Program> GraphBuilder::Forward(int u) {
+  const bool last = u == graph_.virtual_stages() - 1;
   Program program;
   absl::Status status;
-  if (first) {
+  if (u == 0) {
     status = AddSegment("embedding", EmbeddingForward(job_), 1, program);
   }
   status.Update(AddSegment("layer", LayerForward(job_),
                            LayersPerVirtualStage(job_), program));
   if (last) status.Update(AddSegment("head", HeadForward(job_), 1, program));
   if (!status.ok()) return status;
+  if (!last) AddSend(graph_.stage_of[static_cast<size_t>(u)], program);
   return program;
 }
 
-absl::StatusOr<Program> GraphBuilder::Backward(bool first, bool last) {
+absl::StatusOr<Program> GraphBuilder::Backward(int u) {
   Program program;
   absl::Status status;
-  if (last) status = AddSegment("head", HeadBackward(job_), 1, program);
+  if (u == graph_.virtual_stages() - 1) {
+    status = AddSegment("head", HeadBackward(job_), 1, program);
+  }
   status.Update(AddSegment("layer", LayerBackward(job_),
                            LayersPerVirtualStage(job_), program));
-  if (first) {
+  if (u == 0) {
     status.Update(AddSegment("embedding", EmbeddingBackward(job_), 1, program));
   }
   if (!status.ok()) return status;
+  if (u > 0) AddSend(graph_.stage_of[static_cast<size_t>(u - 1)], program);
   return program;
 }
 
-// Virtual stages but the first and the last share one program.
+void GraphBuilder::AddSend(int boundary, Program& program) {
+  const hardware::LinkTime& time =
+      boundary_times_[static_cast<size_t>(boundary)];
+  const bool gathered = StageBoundary(job_).gathered_bytes > 0;
+  const int group = gathered ? kTensorGroup : step::kNoGroup;
+  program.segments.push_back(
+      {.name = "send",
+       .tasks = {NetworkTask(time, group, kPipelineCommunication)}});
+}
+
+// Virtual stages between the first and the last that run on one stage share
+// their program.
 absl::Status GraphBuilder::AddPrograms(step::Phase phase) {
   const int stages = graph_.virtual_stages();
   std::vector<int>& program_of = graph_.program_of[static_cast<size_t>(phase)];
-  int middle = -1;
+  std::map<int, int> program_of_stage;
   for (int u = 0; u < stages; ++u) {
-    const bool first = u == 0;
-    const bool last = u == stages - 1;
-    if (!first && !last && middle >= 0) {
-      program_of.push_back(middle);
+    const bool inner = u > 0 && u < stages - 1;
+    const int stage = graph_.stage_of[static_cast<size_t>(u)];
+    if (inner && program_of_stage.contains(stage)) {
+      program_of.push_back(program_of_stage[stage]);
       continue;
     }
-    absl::StatusOr<Program> program = phase == step::Phase::kForward
-                                          ? Forward(first, last)
-                                          : Backward(first, last);
+    absl::StatusOr<Program> program =
+        phase == step::Phase::kForward ? Forward(u) : Backward(u);
     if (!program.ok()) return program.status();
     program_of.push_back(AddProgram(*std::move(program)));
-    if (!first && !last) middle = program_of.back();
+    if (inner) program_of_stage[stage] = program_of.back();
   }
   return absl::OkStatus();
 }
@@ -206,30 +232,14 @@ absl::Status GraphBuilder::AddOperations() {
   return status;
 }
 
-// A boundary's draw has the mean of its slowest replica; the others keep a
-// factor below 1.
+// The tasks that send are the whole way: what arrives has arrived.
 void GraphBuilder::AddHops() {
-  const int boundaries = graph_.virtual_stages() - 1;
+  const int arrived =
+      graph_.add_distribution(stats::Distribution::MakeConstant(0));
+  const auto boundaries = static_cast<size_t>(graph_.virtual_stages() - 1);
   graph_.hop_kind = kPipelineCommunication;
-  bool equal = true;
-  for (int u = 0; u < boundaries; ++u) {
-    std::vector<hardware::LinkTime> times;
-    for (int replica = 0; replica < graph_.grid.replicas; ++replica) {
-      times.push_back(cost_.BoundaryTime(graph_.stage_of[u], replica));
-    }
-    const hardware::LinkTime slowest = *std::max_element(
-        times.begin(), times.end(),
-        [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
-    const int hop = graph_.add_distribution(NetworkTime(slowest, variation_));
-    graph_.forward_hop.push_back(hop);
-    graph_.backward_hop.push_back(hop);
-    for (const hardware::LinkTime& time : times) {
-      const double factor = time.seconds / slowest.seconds;
-      graph_.hop_factor.push_back(factor);
-      equal = equal && factor == 1;
-    }
-  }
-  if (equal) graph_.hop_factor.clear();
+  graph_.forward_hop.assign(boundaries, arrived);
+  graph_.backward_hop.assign(boundaries, arrived);
 }
 
 void GraphBuilder::AddGradientReduction(int64_t stage, Segment& segment) {
@@ -261,8 +271,8 @@ absl::Status GraphBuilder::AddOptimizer(int64_t stage, Segment& segment) {
       cost_.OperatorSeconds(OptimizerUpdate(job_, parameters, owned));
   if (!seconds.ok()) return seconds.status();
   Task update;
-  update.distribution =
-      graph_.add_distribution(ComputeTime(*seconds, variation_.optimizer_cv));
+  update.distribution = graph_.add_distribution(
+      ComputeTime(slowest_gpu_ * *seconds, variation_.optimizer_cv));
   update.factor_class = FactorClass::kOptimizer;
   update.kind = kOptimizer;
   segment.tasks.push_back(update);

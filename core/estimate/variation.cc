@@ -1,8 +1,15 @@
 #include "core/estimate/variation.h"
 
+#include "core/stats/normal.h"
+
 namespace prism::estimate {
 
 using stats::Distribution;
+
+double SlowestFactor(int64_t gpus, const Variation& variation) {
+  const auto n = static_cast<double>(gpus);
+  return 1 + variation.gpu_sd * stats::NormalQuantile((n - 0.375) / (n + 0.25));
+}
 
 Distribution ComputeTime(double seconds, double cv) {
   if (seconds <= 0 || cv <= 0) return Distribution::MakeConstant(seconds);

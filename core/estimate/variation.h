@@ -5,6 +5,8 @@
 #ifndef PRISM_CORE_ESTIMATE_VARIATION_H_
 #define PRISM_CORE_ESTIMATE_VARIATION_H_
 
+#include <cstdint>
+
 #include "core/hardware/fabric.h"
 #include "core/stats/distribution.h"
 
@@ -22,10 +24,20 @@ struct Variation {
   double latency_cv = 0.10;
   // Optimizer step of one GPU: as compute.
   double optimizer_cv = 0.005;
+  // GPUs of one model differ for good: sd 1.7% over 392 of them on the same
+  // matrix product, 97% of all variance (same paper). A step waits for its
+  // slowest, whose expected excess is part of the nominal time.
+  double gpu_sd = 0.017;
   // What all compute of one step shares: the core of step times of large
   // dense jobs has cv 0.2-1.4% (MLPerf Training results, 2024).
   double step_cv = 0.005;
 };
+
+// Expected compute time of the slowest of `gpus` GPUs over that of the average
+// one: 1 + sd x mean of the maximum of as many standard normals (G. Blom,
+// "Statistical estimates and transformed beta-variables", 1958).
+// Requires: gpus >= 1.
+double SlowestFactor(int64_t gpus, const Variation& variation);
 
 // Requires: seconds >= 0. Zero gives the constant 0.
 stats::Distribution ComputeTime(double seconds, double cv);

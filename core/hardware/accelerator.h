@@ -32,6 +32,9 @@ struct Accelerator {
 
   // Fraction of peak that an endless matrix product sustains, in (0, 1].
   double sustained_fraction = 0.9;
+  // Fraction of the memory bandwidth that matrix products bound by memory
+  // reach, in (0, 1].
+  double product_memory_fraction = 0.6;
 
   // Links of one GPU in one direction: to the GPUs of its node or rack, and
   // its usual share of the network.

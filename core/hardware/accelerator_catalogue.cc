@@ -10,10 +10,12 @@ constexpr double kTera = 1e12;
 constexpr double kGiga = 1e9;
 constexpr double kGib = 1024.0 * 1024 * 1024;
 
-// Sustained fractions: A100 and H100 are fitted to measured matrix products
+// Fractions: A100 and H100 are fitted to measured matrix products
 // (docs/model/hardware.md); V100 takes the A100's, everything newer the H100's.
 constexpr double kSustainedAmpere = 0.96;
 constexpr double kSustainedHopper = 0.88;
+constexpr double kProductMemoryAmpere = 0.47;
+constexpr double kProductMemoryHopper = 0.78;
 
 // By name. Peaks are dense (no sparsity). Memory is what the software can
 // allocate from, as the driver reports it.
@@ -30,6 +32,7 @@ constexpr std::array kCatalogue = {
         .memory_bytes_per_second = 1555 * kGiga,
         .processors = 108,
         .sustained_fraction = kSustainedAmpere,
+        .product_memory_fraction = kProductMemoryAmpere,
         .node_link_bytes_per_second = 300 * kGiga,
         .network_bytes_per_second = 25 * kGiga,
     },
@@ -45,6 +48,7 @@ constexpr std::array kCatalogue = {
         .memory_bytes_per_second = 2039 * kGiga,
         .processors = 108,
         .sustained_fraction = kSustainedAmpere,
+        .product_memory_fraction = kProductMemoryAmpere,
         .node_link_bytes_per_second = 300 * kGiga,
         .network_bytes_per_second = 25 * kGiga,
     },
@@ -61,6 +65,7 @@ constexpr std::array kCatalogue = {
         .memory_bytes_per_second = 8000 * kGiga,
         .processors = 148,
         .sustained_fraction = kSustainedHopper,
+        .product_memory_fraction = kProductMemoryHopper,
         .node_link_bytes_per_second = 900 * kGiga,
         .network_bytes_per_second = 50 * kGiga,
     },
@@ -76,6 +81,7 @@ constexpr std::array kCatalogue = {
         .memory_bytes_per_second = 8000 * kGiga,
         .processors = 148,
         .sustained_fraction = kSustainedHopper,
+        .product_memory_fraction = kProductMemoryHopper,
         .node_link_bytes_per_second = 900 * kGiga,
         .node_link_gpus = 72,
         .network_bytes_per_second = 50 * kGiga,
@@ -93,6 +99,7 @@ constexpr std::array kCatalogue = {
         .memory_bytes_per_second = 3350 * kGiga,
         .processors = 132,
         .sustained_fraction = kSustainedHopper,
+        .product_memory_fraction = kProductMemoryHopper,
         .node_link_bytes_per_second = 450 * kGiga,
         .network_bytes_per_second = 50 * kGiga,
     },
@@ -109,6 +116,7 @@ constexpr std::array kCatalogue = {
         .memory_bytes_per_second = 4800 * kGiga,
         .processors = 132,
         .sustained_fraction = kSustainedHopper,
+        .product_memory_fraction = kProductMemoryHopper,
         .node_link_bytes_per_second = 450 * kGiga,
         .network_bytes_per_second = 50 * kGiga,
     },
@@ -122,6 +130,7 @@ constexpr std::array kCatalogue = {
         .memory_bytes_per_second = 900 * kGiga,
         .processors = 80,
         .sustained_fraction = kSustainedAmpere,
+        .product_memory_fraction = kProductMemoryAmpere,
         .node_link_bytes_per_second = 150 * kGiga,
         .network_bytes_per_second = 6.25 * kGiga,
     },
@@ -135,6 +144,7 @@ constexpr std::array kCatalogue = {
         .memory_bytes_per_second = 900 * kGiga,
         .processors = 80,
         .sustained_fraction = kSustainedAmpere,
+        .product_memory_fraction = kProductMemoryAmpere,
         .node_link_bytes_per_second = 150 * kGiga,
         .network_bytes_per_second = 6.25 * kGiga,
     },

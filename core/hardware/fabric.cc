@@ -72,6 +72,12 @@ double Fabric::RateOf(size_t level, double sharers, double bytes) const {
   return sharers * rate * speeds_.efficiency / (1 + ramp);
 }
 
+double Fabric::TransferRate(size_t level, double bytes) const {
+  const double rate = RateOf(level, 1, bytes);
+  if (level == 0) return rate;
+  return rate * speeds_.transfer_efficiency / speeds_.efficiency;
+}
+
 double Fabric::SharedRate(double bytes, const GroupShape& shape) const {
   double slowest = std::numeric_limits<double>::infinity();
   double sharers = 1;
@@ -160,10 +166,10 @@ LinkTime Fabric::TransferTime(double bytes, int64_t from, int64_t to) const {
   // Inside a node the node's links; between nodes every level outside it, up
   // to the one that joins the two.
   const auto top = static_cast<size_t>(LevelOf(from, to));
-  double rate = RateOf(top, 1, bytes);
+  double rate = TransferRate(top, bytes);
   double latency = levels_[top].latency_seconds;
   for (size_t level = 1; level < top; ++level) {
-    rate = std::min(rate, RateOf(level, 1, bytes));
+    rate = std::min(rate, TransferRate(level, bytes));
     latency = std::max(latency, levels_[level].latency_seconds);
   }
   latency += speeds_.launch_seconds;

@@ -43,14 +43,17 @@ struct LinkSpeeds {
   // Start of a collective or transfer.
   double launch_seconds = 8e-6;
   // Share of a link's rate that endless messages reach.
-  double efficiency = 0.80;
+  double efficiency = 0.83;
+  // The same for one message between two GPUs of different nodes, which one
+  // library channel carries.
+  double transfer_efficiency = 0.50;
   // Efficiency falls to efficiency / (1 + (ramp x rate / bytes)^exponent).
-  double ramp_seconds = 25e-6;
-  double ramp_exponent = 0.45;
+  double ramp_seconds = 21e-6;
+  double ramp_exponent = 0.42;
 };
 
 // Latencies of links whose cluster gives none.
-inline constexpr double kNodeLinkLatencySeconds = 0.7e-6;
+inline constexpr double kNodeLinkLatencySeconds = 0.5e-6;
 inline constexpr double kNetworkLatencySeconds = 5e-6;
 
 class Fabric final {
@@ -87,6 +90,7 @@ class Fabric final {
   // Rate at which one ring or tree passes `bytes` through all levels it uses.
   double SharedRate(double bytes, const GroupShape& shape) const;
   double RateOf(size_t level, double sharers, double bytes) const;
+  double TransferRate(size_t level, double bytes) const;
   double LatencyOf(const GroupShape& shape) const;
 
   std::vector<FabricLevel> levels_;

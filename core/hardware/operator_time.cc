@@ -60,7 +60,7 @@ double OperatorModel::MatrixProductSeconds(const MatrixProduct& product,
       (peak.flops_per_second * MatrixProductEfficiency(product));
   const double memory = product.elements() * BytesOf(peak.format) /
                         (accelerator_.memory_bytes_per_second *
-                         speeds_.product_memory_efficiency);
+                         accelerator_.product_memory_fraction);
   return speeds_.launch_seconds + std::max(arithmetic, memory);
 }
 

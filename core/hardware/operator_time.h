@@ -28,10 +28,8 @@ struct MatrixProduct {
 struct OperatorSpeeds {
   // Start of a kernel that follows another.
   double launch_seconds = 3e-6;
-  // Share of the memory bandwidth that element-wise kernels reach, and that
-  // matrix products bound by memory reach.
-  double memory_efficiency = 0.80;
-  double product_memory_efficiency = 0.60;
+  // Share of the memory bandwidth that element-wise kernels reach.
+  double memory_efficiency = 0.75;
   // A tile's prologue and epilogue, as if the inner dimension were longer.
   double inner_overhead = 200;
   // Share of peak at which a fused attention kernel runs (tiles of scores

@@ -109,6 +109,13 @@ std::vector<Operator>& Open(Stretches& stretches) {
   return stretches.back().operators;
 }
 
+// Under sequence parallelism each GPU keeps its share of a product's input,
+// and the weight's gradient needs the whole once more (arXiv 2205.05198,
+// section 4.2.2).
+void MeetForKeptInput(const Job& job, Stretches& stretches) {
+  Meet(GroupEntry(job), stretches);
+}
+
 void DropEmptyEnd(Stretches& stretches) {
   if (stretches.back().operators.empty() && !stretches.back().then) {
     stretches.pop_back();
@@ -237,6 +244,7 @@ Stretches LayerBackward(const Job& job) {
   AddProductBackward(job, z.tokens, z.f, z.h, Open(stretches));
   Open(stretches).push_back(
       Memory(z.tokens * (2 * widened + z.f) * z.width, 2));
+  MeetForKeptInput(job, stretches);
   AddProductBackward(job, z.tokens, z.h, widened, Open(stretches));
   Meet(GroupExit(job), stretches);
   Open(stretches).push_back(NormBackward(z));
@@ -246,10 +254,11 @@ Stretches LayerBackward(const Job& job) {
   if (job.training.recompute == Recompute::kSelective &&
       job.training.attention == Attention::kUnfused) {
     stretches.insert(stretches.end() - 1,
-                     {.operators = AttentionForward(job), .recompute = true});
+                     Stretch{AttentionForward(job), std::nullopt, true});
   }
   AddProductBackward(job, z.tokens, z.heads * z.e, z.h, Open(stretches));
   Append(AttentionBackward(job), Open(stretches));
+  MeetForKeptInput(job, stretches);
   AddProductBackward(job, z.tokens, z.h, projected, Open(stretches));
   Meet(GroupExit(job), stretches);
   Open(stretches).push_back(NormBackward(z));
@@ -300,6 +309,7 @@ Stretches HeadBackward(const Job& job) {
   const double logits = z.tokens * z.vocabulary;
   Stretches stretches(1);
   Open(stretches).push_back(Memory(logits * (2 * 4 + 4 + z.width), 2));
+  MeetForKeptInput(job, stretches);
   AddProductBackward(job, z.tokens, z.h, z.vocabulary, Open(stretches));
   Meet(GroupExit(job), stretches);
   Open(stretches).push_back(NormBackward(z));
