@@ -1,0 +1,196 @@
+#include "core/query/canonical_form.h"
+
+#include "core/query/canonical_writer.h"
+
+namespace prism::query {
+namespace {
+
+// Changes whenever the bytes of an unchanged question do.
+constexpr std::string_view kSchema = "prism.question.1";
+
+template <class... Ts>
+struct Overloaded : Ts... {
+  using Ts::operator()...;
+};
+template <class... Ts>
+Overloaded(Ts...) -> Overloaded<Ts...>;
+
+template <typename Enum>
+int64_t Number(Enum value) {
+  return static_cast<int64_t>(value);
+}
+
+void Write(CanonicalWriter& out, uint8_t tag,
+           const stats::Distribution& distribution) {
+  out.Integer(tag, static_cast<int64_t>(distribution.kind().index()));
+  std::visit(Overloaded{
+                 [&](const stats::Constant& d) { out.Number(1, d.value); },
+                 [&](const stats::Normal& d) {
+                   out.Number(1, d.mean);
+                   out.Number(2, d.sd);
+                 },
+                 [&](const stats::Lognormal& d) {
+                   out.Number(1, d.mean);
+                   out.Number(2, d.cv);
+                 },
+                 [&](const stats::ShiftedExponential& d) {
+                   out.Number(1, d.shift);
+                   out.Number(2, d.mean_excess);
+                 },
+                 [&](const stats::Gamma& d) {
+                   out.Number(1, d.mean);
+                   out.Number(2, d.cv);
+                 },
+                 [&](const stats::Empirical& d) {
+                   out.List(1, d.sorted_samples->size());
+                   for (double x : *d.sorted_samples) out.Number(2, x);
+                 },
+                 [&](const stats::Mixture& d) {
+                   out.List(1, d.components->size());
+                   for (const auto& component : *d.components) {
+                     out.Number(2, component.weight);
+                     Write(out, 3, component.distribution);
+                   }
+                 },
+             },
+             distribution.kind());
+}
+
+void Write(CanonicalWriter& out, uint8_t tag,
+           const std::vector<step::ProfileSegment>& segments) {
+  out.List(tag, segments.size());
+  for (const step::ProfileSegment& segment : segments) {
+    Write(out, 1, segment.compute);
+    Write(out, 2, segment.collective);
+    out.Integer(3, Number(segment.sync));
+    out.Integer(4, segment.count);
+  }
+}
+
+class FormWriter {
+ public:
+  explicit FormWriter(CanonicalParts parts)
+      : all_(parts == CanonicalParts::kAll) {}
+
+  std::string Write(const Question& question) {
+    out_.Text(0, kSchema);
+    out_.Integer(1, static_cast<int64_t>(question.subject.index()));
+    std::visit([this](const auto& subject) { WriteSubject(subject); },
+               question.subject);
+    if (all_) WriteOptions(question);
+    return out_.Take();
+  }
+
+ private:
+  void WriteOptions(const Question& question) {
+    // `auto` is the method it resolves to.
+    out_.Integer(2, Number(question.method == step::Method::kAuto
+                               ? step::Method::kMonteCarlo
+                               : question.method));
+    out_.Integer(3, question.samples.value_or(0));
+  }
+
+  void WriteSubject(const step::StepProfile& profile) {
+    out_.Integer(1, profile.data);
+    out_.Integer(2, profile.pipeline);
+    out_.Integer(3, profile.tensor);
+    out_.Integer(4, profile.virtual_stages);
+    out_.Integer(5, profile.microbatches);
+    out_.Integer(6, Number(profile.schedule));
+    query::Write(out_, 7, profile.forward);
+    query::Write(out_, 8, profile.backward);
+    out_.List(9, profile.stage_scale.size());
+    for (double factor : profile.stage_scale) out_.Number(1, factor);
+    query::Write(out_, 10, profile.transfer);
+    query::Write(out_, 11, profile.gradient_sync);
+    query::Write(out_, 12, profile.optimizer);
+    query::Write(out_, 13, profile.compute_regime);
+    query::Write(out_, 14, profile.network_regime);
+    query::Write(out_, 15, profile.microbatch_load);
+    if (!all_) return;
+    out_.List(16, profile.slowdown.size());
+    for (const auto& [rank, factor] : profile.slowdown) {
+      out_.Integer(1, rank);
+      out_.Number(2, factor);
+    }
+  }
+
+  void WriteSubject(const JobSubject& subject) {
+    WriteModel(subject.job.model);
+    WriteParallelism(subject.job.parallelism);
+    WriteTraining(subject.job.training);
+    WriteCluster(subject.cluster);
+    if (!all_) return;
+    out_.List(44, subject.placement.nodes.size());
+    for (int64_t node : subject.placement.nodes) out_.Integer(1, node);
+  }
+
+  void WriteModel(const workload::Model& model) {
+    out_.Integer(1, model.layers);
+    out_.Integer(2, model.hidden);
+    out_.Integer(3, model.heads);
+    out_.Integer(4, model.kv_heads);
+    out_.Integer(5, model.head_size);
+    out_.Integer(6, model.ffn_hidden);
+    out_.Integer(7, model.gated_ffn);
+    out_.Integer(8, model.vocabulary);
+    out_.Integer(9, model.position_embeddings);
+    out_.Integer(10, model.tied_embeddings);
+    out_.Integer(11, model.linear_bias);
+  }
+
+  void WriteParallelism(const workload::Parallelism& split) {
+    out_.Integer(20, split.tensor);
+    out_.Integer(21, split.sequence_parallel);
+    out_.Integer(22, split.pipeline);
+    out_.Integer(23, split.virtual_stages);
+    out_.Integer(24, split.data);
+    out_.Integer(25, Number(split.schedule));
+    out_.Integer(26, Number(split.sharding));
+    out_.Integer(27, Number(split.rank_order));
+  }
+
+  void WriteTraining(const workload::Training& training) {
+    out_.Integer(30, training.sequence);
+    out_.Integer(31, training.global_batch);
+    out_.Integer(32, training.micro_batch);
+    out_.Integer(33, Number(training.precision));
+    out_.Integer(34, Number(training.recompute));
+    out_.Integer(35, Number(training.attention));
+    out_.Integer(36, training.fp32_gradients);
+  }
+
+  void WriteCluster(const hardware::Cluster& cluster) {
+    out_.Text(40, cluster.accelerator);
+    out_.Integer(41, cluster.nodes);
+    out_.Integer(42, cluster.gpus_per_node);
+    out_.List(43, cluster.fabric.size());
+    for (const hardware::FabricLevel& level : cluster.fabric) {
+      out_.Integer(1, level.gpus);
+      out_.Number(2, level.bytes_per_second);
+      out_.Number(3, level.latency_seconds);
+      out_.Number(4, level.oversubscription);
+    }
+    if (!all_) return;
+    out_.List(45, cluster.node_states.size());
+    for (const hardware::NodeState& state : cluster.node_states) {
+      out_.Integer(1, state.node);
+      out_.Number(2, state.slowdown);
+    }
+  }
+
+  bool all_;
+  CanonicalWriter out_;
+};
+
+}  // namespace
+
+std::string CanonicalForm(const Question& question, CanonicalParts parts) {
+  return FormWriter(parts).Write(question);
+}
+
+std::string CanonicalForm(const Question& question) {
+  return CanonicalForm(question, CanonicalParts::kAll);
+}
+
+}  // namespace prism::query

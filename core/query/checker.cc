@@ -1,0 +1,77 @@
+#include "core/query/checker.h"
+
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+
+#include <cmath>
+
+#include "core/query/document_names.h"
+#include "core/query/node.h"
+
+namespace prism::query {
+
+void Checker::Fail(const FieldPath& path, std::string description) {
+  ++failures_;
+  violations_.Add(path.ToString(), std::move(description));
+}
+
+bool Checker::Require(bool holds, const FieldPath& path,
+                      std::string description) {
+  if (!holds) Fail(path, std::move(description));
+  return holds;
+}
+
+double Checker::AtLeast(double value, double low, const FieldPath& path) {
+  return Number(value, value >= low, "at least ", path, low);
+}
+
+double Checker::Above(double value, double low, const FieldPath& path) {
+  return Number(value, value > low, "above ", path, low);
+}
+
+double Checker::Number(double value, bool holds, const char* relation,
+                       const FieldPath& path, double low) {
+  if (holds && value <= kLargestNumber) return value;
+  std::string accepted;
+  if (!std::isfinite(value)) {
+    accepted = "a finite number";
+  } else if (holds) {
+    accepted = absl::StrCat("at most ", FormatNumber(kLargestNumber));
+  } else {
+    accepted = absl::StrCat(relation, FormatNumber(low));
+  }
+  Fail(path, absl::StrCat("is ", FormatNumber(value), "; must be ", accepted));
+  return 1;
+}
+
+int64_t Checker::Between(uint64_t value, int64_t low, int64_t high,
+                         const FieldPath& path) {
+  if (value >= static_cast<uint64_t>(low) &&
+      value <= static_cast<uint64_t>(high)) {
+    return static_cast<int64_t>(value);
+  }
+  // A message cannot tell a field that is 0 from one that is not there.
+  Fail(path, absl::StrCat("is ", value == 0 ? "missing or " : "", value,
+                          "; must be from ", low, " to ", high));
+  return low;
+}
+
+int64_t Checker::BetweenOr(uint64_t value, int64_t absent, int64_t low,
+                           int64_t high, const FieldPath& path) {
+  return value == 0 ? absent : Between(value, low, high, path);
+}
+
+void Checker::Divides(int64_t divisor, const std::string& name, int64_t value,
+                      const FieldPath& path) {
+  if (value % divisor == 0) return;
+  Fail(path, absl::StrCat("is ", value, "; must be divisible by ", name,
+                          ", which is ", divisor));
+}
+
+void Checker::FailEnum(const google::protobuf::EnumDescriptor& type, int value,
+                       const FieldPath& path) {
+  Fail(path, absl::StrCat("is ", value, "; must be one of ",
+                          absl::StrJoin(EnumWords(type), ", ")));
+}
+
+}  // namespace prism::query

@@ -1,0 +1,203 @@
+#include "core/query/predict.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "core/estimate/estimate.h"
+#include "core/step/simulate.h"
+#include "core/step/step_profile.h"
+
+namespace prism::query {
+namespace {
+
+using prism::v1::Prediction;
+using prism::v1::Quantiles;
+
+constexpr size_t kMedian = 3;  // index into step::kQuantileLevels
+static_assert(step::kQuantileLevels[kMedian] == 0.5);
+
+// A step graph and, for jobs, what else is known about it.
+struct Problem {
+  step::StepGraph graph;
+  std::optional<estimate::Estimate> estimate;
+  // No step can be shorter.
+  double floor_seconds = 0;
+};
+
+struct Solution {
+  step::NominalStep nominal;
+  step::StepTime time;
+};
+
+// Nodes that are faster than their data sheet lower the floor of the job.
+double FloorSeconds(const estimate::Estimate& estimate,
+                    const hardware::Cluster& cluster) {
+  double fastest = 1;
+  for (const hardware::NodeState& state : cluster.node_states) {
+    fastest = std::min(fastest, state.slowdown);
+  }
+  return estimate.floor_seconds * fastest;
+}
+
+absl::StatusOr<Problem> Pose(const JobSubject& subject) {
+  absl::StatusOr<estimate::Estimate> estimate =
+      estimate::BuildEstimate(subject.job, subject.cluster, subject.placement);
+  if (!estimate.ok()) return estimate.status();
+  Problem problem;
+  problem.floor_seconds = FloorSeconds(*estimate, subject.cluster);
+  problem.graph = std::move(estimate->graph);
+  problem.estimate = *std::move(estimate);
+  return problem;
+}
+
+absl::StatusOr<Problem> Pose(const step::StepProfile& profile) {
+  Problem problem;
+  problem.graph = step::BuildGraph(profile);
+  return problem;
+}
+
+absl::Status CheckTime(const char* what, double seconds, double floor) {
+  if (std::isfinite(seconds) && seconds >= floor) return absl::OkStatus();
+  return absl::InternalError(
+      absl::StrCat(what, " is ", seconds, " s; must be finite and at least ",
+                   floor, " s, the executed FLOPs over peak"));
+}
+
+// A result that cannot be is never given as an answer.
+absl::Status CheckSolution(const Solution& solution, double floor) {
+  absl::Status status =
+      CheckTime("nominal step", solution.nominal.seconds, floor);
+  status.Update(CheckTime("mean step", solution.time.mean_seconds, floor));
+  status.Update(CheckTime("standard deviation of the step",
+                          solution.time.standard_deviation_seconds, 0));
+  for (size_t i = 0; i < step::kQuantileLevels.size(); ++i) {
+    const std::string name =
+        absl::StrCat("quantile ", step::kQuantileLevels[i]);
+    status.Update(
+        CheckTime(name.c_str(), solution.time.quantile_seconds[i], floor));
+    status.Update(CheckTime("standard error",
+                            solution.time.standard_error_seconds[i], 0));
+  }
+  return status;
+}
+
+absl::StatusOr<Solution> Solve(const Problem& problem, const Question& question,
+                               const base::Budget& budget,
+                               base::Executor& executor) {
+  absl::StatusOr<step::NominalStep> nominal =
+      step::SimulateNominal(problem.graph);
+  if (!nominal.ok()) return nominal.status();
+  const step::SimulationOptions options = {.method = question.method,
+                                           .samples = question.samples,
+                                           .random_key = RandomKey(question)};
+  const absl::StatusOr<step::StepTime> time =
+      step::Simulate(problem.graph, options, budget, executor);
+  if (!time.ok()) return time.status();
+  Solution solution = {*std::move(nominal), *time};
+  const absl::Status status = CheckSolution(solution, problem.floor_seconds);
+  if (!status.ok()) return status;
+  return solution;
+}
+
+void SetQuantiles(const std::array<double, 7>& seconds, Quantiles& message) {
+  message.set_p01(seconds[0]);
+  message.set_p05(seconds[1]);
+  message.set_p25(seconds[2]);
+  message.set_p50(seconds[3]);
+  message.set_p75(seconds[4]);
+  message.set_p95(seconds[5]);
+  message.set_p99(seconds[6]);
+}
+
+void SetTimes(const Solution& solution, Prediction& prediction) {
+  const step::StepTime& time = solution.time;
+  auto& message = *prediction.mutable_step_time();
+  message.set_mean_seconds(time.mean_seconds);
+  message.set_standard_deviation_seconds(time.standard_deviation_seconds);
+  SetQuantiles(time.quantile_seconds, *message.mutable_quantiles());
+  prediction.set_nominal_step_seconds(solution.nominal.seconds);
+  prediction.set_method(prism::v1::METHOD_MONTECARLO);
+  prediction.set_quality(time.quality == step::Quality::kReduced
+                             ? prism::v1::QUALITY_REDUCED
+                             : prism::v1::QUALITY_EXACT);
+  auto& sampling = *prediction.mutable_sampling();
+  sampling.set_samples(static_cast<uint64_t>(time.samples));
+  SetQuantiles(time.standard_error_seconds, *sampling.mutable_standard_error());
+}
+
+void SetBreakdown(const step::NominalStep& nominal, Prediction& prediction) {
+  for (const auto& [kind, seconds] : nominal.by_kind) {
+    auto& entry = *prediction.add_breakdown();
+    entry.set_kind(kind);
+    entry.set_seconds(seconds);
+  }
+}
+
+void SetMemory(const estimate::Estimate& estimate, Prediction& prediction) {
+  const workload::MemoryUse& use = estimate.memory;
+  auto& memory = *prediction.mutable_memory();
+  memory.set_peak_bytes_per_gpu(use.total());
+  memory.set_capacity_bytes_per_gpu(estimate.memory_capacity_bytes);
+  memory.set_stage(static_cast<uint32_t>(use.stage));
+  const std::pair<const char*, double> parts[] = {
+      {"parameters", use.parameters}, {"gradients", use.gradients},
+      {"optimizer", use.optimizer},   {"activations", use.activations},
+      {"logits", use.logits},         {"reserve", use.reserve}};
+  for (const auto& [name, bytes] : parts) {
+    auto& part = *memory.add_parts();
+    part.set_name(name);
+    part.set_bytes(bytes);
+  }
+}
+
+void SetThroughput(const workload::Job& job, const estimate::Estimate& estimate,
+                   double median_seconds, Prediction& prediction) {
+  const double gpus = static_cast<double>(job.parallelism.gpus());
+  const double flops = estimate.model_flops / (gpus * median_seconds);
+  const double tokens = static_cast<double>(job.training.sequence) *
+                        static_cast<double>(job.training.global_batch);
+  prediction.set_tokens_per_second(tokens / median_seconds);
+  prediction.set_tflops_per_gpu(flops / 1e12);
+  prediction.set_model_flops_utilization(flops / estimate.peak_flops_per_gpu);
+}
+
+void SetJobFigures(const workload::Job& job, const estimate::Estimate& estimate,
+                   const Solution& solution, Prediction& prediction) {
+  prediction.set_feasible(estimate.feasible);
+  prediction.set_infeasible_reason(estimate.infeasible_reason);
+  SetMemory(estimate, prediction);
+  SetThroughput(job, estimate, solution.time.quantile_seconds[kMedian],
+                prediction);
+  for (const std::string& note : estimate.notes) prediction.add_notes(note);
+}
+
+}  // namespace
+
+absl::StatusOr<Prediction> Predict(const Question& question,
+                                   const base::Budget& budget,
+                                   base::Executor& executor) {
+  const absl::StatusOr<Problem> problem = std::visit(
+      [](const auto& subject) { return Pose(subject); }, question.subject);
+  if (!problem.ok()) return problem.status();
+  const absl::StatusOr<Solution> solution =
+      Solve(*problem, question, budget, executor);
+  if (!solution.ok()) return solution.status();
+  Prediction prediction;
+  prediction.set_model_version(ModelVersion());
+  prediction.set_feasible(true);
+  SetTimes(*solution, prediction);
+  SetBreakdown(solution->nominal, prediction);
+  if (problem->estimate) {
+    SetJobFigures(std::get<JobSubject>(question.subject).job,
+                  *problem->estimate, *solution, prediction);
+  }
+  prediction.mutable_sampling()->set_elapsed_seconds(
+      absl::ToDoubleSeconds(budget.Elapsed()));
+  return prediction;
+}
+
+}  // namespace prism::query

@@ -1,0 +1,225 @@
+#include "core/query/read_profile.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "core/query/limits.h"
+#include "core/query/read_distribution.h"
+
+namespace prism::query {
+namespace {
+
+using prism::v1::Segment;
+using step::ScheduleKind;
+using step::StepProfile;
+
+constexpr int64_t kMostCopies = 1 << 20;  // of anything in one layout
+
+class ProfileReader {
+ public:
+  ProfileReader(const prism::v1::StepProfile& message, const FieldPath& path,
+                Checker& checker)
+      : message_(message), path_(path), checker_(checker) {}
+
+  StepProfile Read() {
+    ReadLayout();
+    ReadSchedule();
+    const int64_t forward = ReadSegments(
+        message_.forward(), path_.Field("forward"), profile_.forward);
+    const int64_t backward = ReadSegments(
+        message_.backward(), path_.Field("backward"), profile_.backward);
+    CheckWork(forward + backward);
+    ReadStageScale();
+    ReadDistributions();
+    ReadSlowdown();
+    return std::move(profile_);
+  }
+
+ private:
+  int Size(uint32_t value, const FieldPath& path) {
+    return static_cast<int>(checker_.BetweenOr(value, 1, 1, kMostCopies, path));
+  }
+
+  void ReadLayout() {
+    const FieldPath path = path_.Field("layout");
+    const auto& layout = message_.layout();
+    profile_.data = Size(layout.data(), path.Field("data"));
+    profile_.pipeline = Size(layout.pipeline(), path.Field("pipeline"));
+    profile_.tensor = Size(layout.tensor(), path.Field("tensor"));
+    profile_.virtual_stages = Size(layout.virtual_(), path.Field("virtual"));
+    profile_.microbatches =
+        Size(layout.microbatches(), path.Field("microbatches"));
+    sizes_fit_ = checker_.Require(
+        profile_.ranks() <= kMostRanks, path,
+        absl::StrCat("has ", profile_.ranks(),
+                     " ranks (data * pipeline * tensor); must be at most ",
+                     kMostRanks));
+    CheckPipelineSize(
+        {profile_.pipeline, profile_.virtual_stages, profile_.microbatches},
+        path, checker_);
+  }
+
+  void ReadSchedule() {
+    profile_.schedule = checker_.Choose<prism::v1::Schedule, ScheduleKind>(
+        message_.schedule(),
+        {{prism::v1::SCHEDULE_UNSPECIFIED,
+          ScheduleKind::kOneForwardOneBackward},
+         {prism::v1::SCHEDULE_ONE_FORWARD_ONE_BACKWARD,
+          ScheduleKind::kOneForwardOneBackward},
+         {prism::v1::SCHEDULE_GPIPE, ScheduleKind::kGpipe},
+         {prism::v1::SCHEDULE_INTERLEAVED, ScheduleKind::kInterleaved}},
+        path_.Field("schedule"));
+    const FieldPath layout = path_.Field("layout");
+    if (profile_.schedule != ScheduleKind::kInterleaved) {
+      checker_.Require(
+          profile_.virtual_stages == 1, layout.Field("virtual"),
+          absl::StrCat("is ", profile_.virtual_stages,
+                       "; must be 1 unless the schedule is interleaved"));
+      return;
+    }
+    checker_.Require(profile_.pipeline > 1, layout.Field("pipeline"),
+                     "is 1; must be above 1 for the interleaved schedule");
+    checker_.Divides(profile_.pipeline,
+                     "layout.pipeline for the interleaved schedule",
+                     profile_.microbatches, layout.Field("microbatches"));
+  }
+
+  // Returns how many runs of segments one operation has.
+  int64_t ReadSegments(
+      const google::protobuf::RepeatedPtrField<Segment>& messages,
+      const FieldPath& path, std::vector<step::ProfileSegment>& segments) {
+    checker_.Require(!messages.empty(), path,
+                     "is missing; must have at least one segment");
+    int64_t runs = 0;
+    for (int i = 0; i < messages.size(); ++i) {
+      segments.push_back(ReadSegment(messages[i], path.Item(i)));
+      runs += segments.back().count;
+    }
+    checker_.Require(
+        runs <= kMostRunsPerOperation, path,
+        absl::StrCat("runs ", runs,
+                     " segments in all (the sum of count); must be at most ",
+                     kMostRunsPerOperation));
+    return runs;
+  }
+
+  step::ProfileSegment ReadSegment(const Segment& message,
+                                   const FieldPath& path) {
+    step::ProfileSegment segment;
+    if (checker_.Require(message.has_compute(), path.Field("compute"),
+                         "is missing; must be a distribution")) {
+      segment.compute =
+          ReadDistribution(message.compute(), path.Field("compute"), checker_);
+    }
+    if (message.has_collective()) {
+      segment.collective = ReadDistribution(message.collective(),
+                                            path.Field("collective"), checker_);
+    }
+    segment.sync = ReadSync(message.sync(), path.Field("sync"));
+    if (message.has_count()) {
+      segment.count = checker_.Between(
+          message.count(), 1, kMostRunsPerOperation, path.Field("count"));
+    }
+    return segment;
+  }
+
+  step::Sync ReadSync(prism::v1::Sync value, const FieldPath& path) {
+    const auto sync = checker_.Choose<prism::v1::Sync, step::Sync>(
+        value,
+        {{prism::v1::SYNC_UNSPECIFIED, step::Sync::kNone},
+         {prism::v1::SYNC_NONE, step::Sync::kNone},
+         {prism::v1::SYNC_TENSOR, step::Sync::kTensor},
+         {prism::v1::SYNC_DATA, step::Sync::kData}},
+        path);
+    checker_.Require(sync != step::Sync::kData || profile_.pipeline == 1, path,
+                     "is data; must be none or tensor unless layout.pipeline "
+                     "is 1");
+    return sync;
+  }
+
+  void CheckWork(int64_t runs) {
+    if (!sizes_fit_ || runs > 2 * kMostRunsPerOperation) return;
+    const int64_t operations = std::min<int64_t>(
+        kMostOperationsPerStage,
+        int64_t{profile_.microbatches} * profile_.virtual_stages);
+    const int64_t draws = profile_.ranks() * operations * runs;
+    checker_.Require(
+        draws <= kMostDraws, path_.Field("layout"),
+        absl::StrCat("asks for ", draws,
+                     " segment runs in one step (ranks * microbatches * "
+                     "virtual * count); must be at most ",
+                     kMostDraws));
+  }
+
+  void ReadStageScale() {
+    if (message_.stage_scale().empty()) return;
+    const FieldPath path = path_.Field("stage_scale");
+    const int64_t stages = int64_t{profile_.pipeline} * profile_.virtual_stages;
+    checker_.Require(
+        message_.stage_scale_size() == stages, path,
+        absl::StrCat("has ", message_.stage_scale_size(),
+                     " factors; must have one for each of the ", stages,
+                     " virtual stages (pipeline * virtual)"));
+    auto& scale = profile_.stage_scale;
+    for (int i = 0; i < message_.stage_scale_size(); ++i) {
+      scale.push_back(checker_.Above(message_.stage_scale(i), 0, path.Item(i)));
+    }
+    const auto is_one = [](double factor) { return factor == 1; };
+    if (std::all_of(scale.begin(), scale.end(), is_one)) scale.clear();
+  }
+
+  void ReadDistributions() {
+    const auto& m = message_;
+    const auto read = [this](bool has, const auto& message, const char* name,
+                             auto reader, stats::Distribution& distribution) {
+      if (!has) return;
+      distribution = reader(message, path_.Field(name), checker_);
+    };
+    read(m.has_transfer(), m.transfer(), "transfer", ReadDistribution,
+         profile_.transfer);
+    read(m.has_gradient_sync(), m.gradient_sync(), "gradient_sync",
+         ReadDistribution, profile_.gradient_sync);
+    read(m.has_optimizer(), m.optimizer(), "optimizer", ReadDistribution,
+         profile_.optimizer);
+    read(m.has_compute_regime(), m.compute_regime(), "compute_regime",
+         ReadFactor, profile_.compute_regime);
+    read(m.has_network_regime(), m.network_regime(), "network_regime",
+         ReadFactor, profile_.network_regime);
+    read(m.has_microbatch_load(), m.microbatch_load(), "microbatch_load",
+         ReadFactor, profile_.microbatch_load);
+  }
+
+  void ReadSlowdown() {
+    const FieldPath path = path_.Field("slowdown");
+    auto& slowdown = profile_.slowdown;
+    slowdown.assign(message_.slowdown().begin(), message_.slowdown().end());
+    std::sort(slowdown.begin(), slowdown.end());
+    for (const auto& [rank, factor] : slowdown) {
+      const FieldPath item = path.Item(rank);
+      checker_.Above(factor, 0, item);
+      if (!sizes_fit_ || rank < profile_.ranks()) continue;
+      checker_.Fail(item,
+                    absl::StrCat("is for rank ", rank, "; must be from 0 to ",
+                                 profile_.ranks() - 1));
+    }
+    std::erase_if(slowdown, [](const auto& s) { return s.second == 1; });
+  }
+
+  const prism::v1::StepProfile& message_;
+  const FieldPath& path_;
+  Checker& checker_;
+  StepProfile profile_;
+  bool sizes_fit_ = true;
+};
+
+}  // namespace
+
+StepProfile ReadProfile(const prism::v1::StepProfile& message,
+                        const FieldPath& path, Checker& checker) {
+  return ProfileReader(message, path, checker).Read();
+}
+
+}  // namespace prism::query
