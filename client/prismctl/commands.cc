@@ -1,9 +1,12 @@
 #include "client/prismctl/commands.h"
 
+#include "client/import/import_command.h"
 #include "client/prismctl/predict_command.h"
 
 namespace prism::prismctl {
 
-std::vector<Command> AllCommands() { return {PredictCommand()}; }
+std::vector<Command> AllCommands() {
+  return {PredictCommand(), import::ImportCommand()};
+}
 
 }  // namespace prism::prismctl

@@ -61,6 +61,19 @@ int WidestName(const Memory& memory) {
   return widest;
 }
 
+// What takes time, the longest first.
+std::vector<BreakdownEntry> LongestFirst(const Prediction& prediction) {
+  std::vector<BreakdownEntry> entries;
+  for (const BreakdownEntry& entry : prediction.breakdown()) {
+    if (entry.seconds() > 0) entries.push_back(entry);
+  }
+  std::stable_sort(entries.begin(), entries.end(),
+                   [](const BreakdownEntry& a, const BreakdownEntry& b) {
+                     return a.seconds() > b.seconds();
+                   });
+  return entries;
+}
+
 int WidestKind(const Prediction& prediction) {
   int widest = 0;
   for (const BreakdownEntry& entry : prediction.breakdown()) {
@@ -117,8 +130,7 @@ std::string BreakdownText(const Prediction& prediction,
   std::string text = absl::StrCat(
       "\n", paint.Heading("Where a step without variability spends its time"),
       "\n");
-  for (const BreakdownEntry& entry : prediction.breakdown()) {
-    if (entry.seconds() == 0) continue;
+  for (const BreakdownEntry& entry : LongestFirst(prediction)) {
     text += BreakdownLine(entry, unit, whole, WidestKind(prediction), terminal,
                           paint);
   }
