@@ -1,0 +1,53 @@
+#include "core/estimate/variation.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace prism::estimate {
+namespace {
+
+double CvOf(const stats::Distribution& d) {
+  return std::sqrt(d.Variance()) / d.Mean();
+}
+
+TEST(ComputeTimeTest, KeepsTheMean) {
+  EXPECT_EQ(ComputeTime(0.25, 0.01).StatedMean(), 0.25);
+  EXPECT_NEAR(CvOf(ComputeTime(0.25, 0.01)), 0.01, 1e-9);
+}
+
+TEST(ComputeTimeTest, NoTimeDoesNotVary) {
+  EXPECT_TRUE(ComputeTime(0, 0.01).IsConstant());
+}
+
+TEST(NetworkTimeTest, KeepsTheMean) {
+  EXPECT_EQ(NetworkTime({0.5, 0.1}, {}).StatedMean(), 0.5);
+}
+
+TEST(NetworkTimeTest, LatencyVariesMoreThanBandwidth) {
+  const Variation variation;
+  EXPECT_NEAR(CvOf(NetworkTime({1e-5, 1e-5}, variation)), variation.latency_cv,
+              1e-9);
+  EXPECT_NEAR(CvOf(NetworkTime({1, 0}, variation)), variation.bandwidth_cv,
+              1e-9);
+}
+
+TEST(NetworkTimeTest, NoTimeDoesNotVary) {
+  EXPECT_TRUE(NetworkTime({0, 0}, {}).IsConstant());
+}
+
+TEST(SlowestFactorTest, OneGpuIsTheAverageOne) {
+  EXPECT_NEAR(SlowestFactor(1, {}), 1, 1e-12);
+}
+
+// Means of the maximum of n standard normals (H. L. Harter, 1961).
+TEST(SlowestFactorTest, FollowsOrderStatistics) {
+  Variation unit;
+  unit.gpu_sd = 1;
+  EXPECT_NEAR(SlowestFactor(8, unit) - 1, 1.42360, 0.02);
+  EXPECT_NEAR(SlowestFactor(100, unit) - 1, 2.50759, 0.02);
+  EXPECT_NEAR(SlowestFactor(1000, unit) - 1, 3.24144, 0.02);
+}
+
+}  // namespace
+}  // namespace prism::estimate
