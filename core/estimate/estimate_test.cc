@@ -144,6 +144,7 @@ TEST(EstimateTest, ReplicatedStatesAreToldToShard) {
   Job job = Gpt22B(kFull);
   job.parallelism.tensor = 2;
   job.parallelism.data = 4;
+  job.training.global_batch = 16;
   const Estimate estimate = Estimated(job, ClusterOf("a100-80gb-sxm", 1));
   EXPECT_FALSE(estimate.feasible);
   EXPECT_THAT(estimate.infeasible_reason,

@@ -106,7 +106,8 @@ TEST(GraphBuilderTest, InterleavedStagesHoldTheirShareOfLayers) {
   EXPECT_THAT(graph.stage_of, ElementsAre(0, 1, 0, 1));
   for (size_t u = 0; u < 4; ++u) {
     for (const auto& segment : ProgramOf(graph, Phase::kForward, u).segments) {
-      if (segment.name == "layer") EXPECT_EQ(segment.count, 2);
+      if (segment.name != "layer") continue;
+      EXPECT_EQ(segment.count, 2);
     }
   }
 }
