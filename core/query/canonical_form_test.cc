@@ -1,0 +1,319 @@
+#include "core/query/canonical_form.h"
+
+#include <absl/strings/escaping.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <string>
+
+#include "core/query/example_questions.h"
+#include "core/query/sha256.h"
+
+namespace prism::query {
+namespace {
+
+using Message = prism::v1::Question;
+
+Question Read(const Message& message) {
+  base::Violations violations;
+  auto question = ReadQuestion(message, "", violations);
+  for (const auto& v : violations.list()) {
+    ADD_FAILURE() << v.field << ": " << v.description;
+  }
+  return question.value_or(Question());
+}
+
+std::string Form(const Message& message) {
+  return CanonicalForm(Read(message));
+}
+
+std::string Hex(const Digest& digest) {
+  return absl::BytesToHexString(absl::string_view(
+      reinterpret_cast<const char*>(digest.data()), digest.size()));
+}
+
+struct Edit {
+  const char* name;
+  std::function<void(Message&)> apply;
+};
+
+std::ostream& operator<<(std::ostream& out, const Edit& edit) {
+  return out << edit.name;
+}
+
+// Applies the edit to the example that it is meant for.
+std::pair<Message, Message> BeforeAndAfter(Message before, const Edit& edit) {
+  Message after = before;
+  edit.apply(after);
+  return {before, after};
+}
+
+class SameProfile : public testing::TestWithParam<Edit> {};
+
+TEST_P(SameProfile, HasTheSameForm) {
+  const auto [before, after] = BeforeAndAfter(ExampleProfile(), GetParam());
+  EXPECT_EQ(Form(before), Form(after));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Edits, SameProfile,
+    testing::Values(
+        Edit{"Renamed",
+             [](Message& m) { m.mutable_profile()->set_name("other"); }},
+        Edit{"SegmentRenamed",
+             [](Message& m) {
+               m.mutable_profile()->mutable_forward(0)->set_name("x");
+             }},
+        Edit{"AutoIsMonteCarlo",
+             [](Message& m) { m.set_method(prism::v1::METHOD_MONTECARLO); }},
+        Edit{"AutoSaid",
+             [](Message& m) { m.set_method(prism::v1::METHOD_AUTO); }},
+        Edit{"ScheduleLeftOut",
+             [](Message& m) { m.mutable_profile()->clear_schedule(); }},
+        Edit{"VirtualSaid",
+             [](Message& m) {
+               m.mutable_profile()->mutable_layout()->set_virtual_(1);
+             }},
+        Edit{"SlowdownOfOne",
+             [](Message& m) {
+               (*m.mutable_profile()->mutable_slowdown())[3] = 1;
+             }},
+        Edit{"StageScaleOfOnes",
+             [](Message& m) {
+               m.mutable_profile()->add_stage_scale(1);
+               m.mutable_profile()->add_stage_scale(1);
+             }},
+        Edit{"RegimeOfOne",
+             [](Message& m) {
+               m.mutable_profile()->mutable_compute_regime()->set_constant(1);
+             }},
+        Edit{"CollectiveOfZero",
+             [](Message& m) {
+               m.mutable_profile()
+                   ->mutable_backward(0)
+                   ->mutable_collective()
+                   ->set_constant(-0.0);
+             }},
+        Edit{"CountOfOne",
+             [](Message& m) {
+               m.mutable_profile()->mutable_backward(0)->set_count(1);
+             }},
+        Edit{"SamplesOfADistributionPermuted", [](Message& m) {
+               m.mutable_profile()
+                   ->mutable_backward(0)
+                   ->mutable_compute()
+                   ->mutable_mixture()
+                   ->mutable_components(1)
+                   ->mutable_distribution()
+                   ->mutable_empirical()
+                   ->mutable_samples()
+                   ->SwapElements(0, 1);
+             }}));
+
+class OtherProfile : public testing::TestWithParam<Edit> {};
+
+TEST_P(OtherProfile, HasAnotherForm) {
+  const auto [before, after] = BeforeAndAfter(ExampleProfile(), GetParam());
+  EXPECT_NE(Form(before), Form(after));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Edits, OtherProfile,
+    testing::Values(
+        Edit{"Samples", [](Message& m) { m.set_samples(1001); }},
+        Edit{"NoSamples", [](Message& m) { m.clear_samples(); }},
+        Edit{"Schedule",
+             [](Message& m) {
+               m.mutable_profile()->set_schedule(prism::v1::SCHEDULE_GPIPE);
+             }},
+        Edit{"LastBit",
+             [](Message& m) {
+               m.mutable_profile()->mutable_optimizer()->set_constant(
+                   std::nextafter(1.0, 2.0));
+             }},
+        Edit{"OtherLayout",
+             [](Message& m) {
+               m.mutable_profile()->mutable_layout()->set_data(1);
+               m.mutable_profile()->mutable_layout()->set_tensor(4);
+             }},
+        Edit{"OtherLaw",
+             [](Message& m) {
+               auto* d = m.mutable_profile()->mutable_forward(0);
+               d->mutable_compute()->mutable_gamma()->set_mean(1);
+               d->mutable_compute()->mutable_gamma()->set_cv(0.05);
+             }},
+        Edit{"TransferBecomesGradientSync",
+             [](Message& m) {
+               auto* p = m.mutable_profile();
+               p->mutable_transfer()->Swap(p->mutable_gradient_sync());
+             }},
+        Edit{"Slowdown",
+             [](Message& m) {
+               (*m.mutable_profile()->mutable_slowdown())[3] = 1.01;
+             }},
+        Edit{"StageScale",
+             [](Message& m) {
+               m.mutable_profile()->add_stage_scale(1);
+               m.mutable_profile()->add_stage_scale(2);
+             }},
+        Edit{"Sync",
+             [](Message& m) {
+               m.mutable_profile()->mutable_forward(0)->clear_sync();
+             }},
+        Edit{"Count",
+             [](Message& m) {
+               m.mutable_profile()->mutable_forward(0)->set_count(3);
+             }},
+        Edit{"Weight", [](Message& m) {
+               m.mutable_profile()
+                   ->mutable_backward(0)
+                   ->mutable_compute()
+                   ->mutable_mixture()
+                   ->mutable_components(0)
+                   ->set_weight(4);
+             }}));
+
+class SameJob : public testing::TestWithParam<Edit> {};
+
+TEST_P(SameJob, HasTheSameForm) {
+  const auto [before, after] = BeforeAndAfter(ExampleJob(), GetParam());
+  EXPECT_EQ(Form(before), Form(after));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Edits, SameJob,
+    testing::Values(Edit{"Renamed",
+                         [](Message& m) {
+                           m.mutable_job()->set_name("x");
+                           m.mutable_cluster()->set_name("y");
+                           m.mutable_placement()->set_name("z");
+                         }},
+                    Edit{"DefaultsSaid",
+                         [](Message& m) {
+                           auto* job = m.mutable_job();
+                           job->mutable_model()->set_kv_heads(16);
+                           job->mutable_model()->set_head_size(64);
+                           job->mutable_model()->set_ffn_hidden(4096);
+                           job->mutable_model()->set_linear_bias(true);
+                           job->mutable_training()->set_fp32_gradients(true);
+                           job->mutable_training()->set_precision(
+                               prism::v1::PRECISION_BF16);
+                           job->mutable_parallelism()->set_context(1);
+                           m.mutable_cluster()->set_gpus_per_node(8);
+                         }},
+                    Edit{"FirstNodesSaid",
+                         [](Message& m) {
+                           m.mutable_placement()->add_nodes(0);
+                           m.mutable_placement()->add_nodes(1);
+                         }},
+                    Edit{"NodeLikeTheOthers", [](Message& m) {
+                           m.mutable_cluster()->add_node_states()->set_slowdown(
+                               1);
+                         }}));
+
+class OtherJob : public testing::TestWithParam<Edit> {};
+
+TEST_P(OtherJob, HasAnotherForm) {
+  const auto [before, after] = BeforeAndAfter(ExampleJob(), GetParam());
+  EXPECT_NE(Form(before), Form(after));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Edits, OtherJob,
+    testing::Values(
+        Edit{"Vocabulary",
+             [](Message& m) {
+               m.mutable_job()->mutable_model()->set_vocabulary(51201);
+             }},
+        Edit{"Precision",
+             [](Message& m) {
+               auto* training = m.mutable_job()->mutable_training();
+               training->set_precision(prism::v1::PRECISION_FP16);
+               training->set_fp32_gradients(true);
+             }},
+        Edit{"Accelerator",
+             [](Message& m) {
+               m.mutable_cluster()->set_accelerator("h100-80gb-sxm");
+             }},
+        Edit{"Placement",
+             [](Message& m) {
+               m.mutable_placement()->add_nodes(1);
+               m.mutable_placement()->add_nodes(0);
+             }},
+        Edit{"NodeState",
+             [](Message& m) {
+               m.mutable_cluster()->add_node_states()->set_slowdown(1.1);
+             }},
+        Edit{"Fabric", [](Message& m) {
+               m.mutable_cluster()->add_fabric()->set_gigabytes_per_second(50);
+             }}));
+
+TEST(CanonicalForm, NodeStatesMayComeInAnyOrder) {
+  Message a = ExampleJob(), b = ExampleJob();
+  for (const uint32_t node : {0u, 1u}) {
+    auto* state = a.mutable_cluster()->add_node_states();
+    state->set_node(node);
+    state->set_slowdown(1.1 + node);
+    state = b.mutable_cluster()->add_node_states();
+    state->set_node(1 - node);
+    state->set_slowdown(2.1 - node);
+  }
+  EXPECT_EQ(Form(a), Form(b));
+}
+
+// What the random draws must not depend on, so that candidates for one job are
+// compared under common random numbers.
+TEST(RandomKey, IsSharedByPlacementsAndSpeedsOfNodes) {
+  Message message = ExampleJob();
+  const uint64_t key = RandomKey(Read(message));
+  message.mutable_placement()->add_nodes(1);
+  message.mutable_placement()->add_nodes(0);
+  message.mutable_cluster()->add_node_states()->set_slowdown(1.1);
+  message.set_samples(5000);
+  message.set_method(prism::v1::METHOD_MONTECARLO);
+  EXPECT_EQ(RandomKey(Read(message)), key);
+}
+
+TEST(RandomKey, IsSharedBySlowdownsOfAProfile) {
+  Message message = ExampleProfile();
+  const uint64_t key = RandomKey(Read(message));
+  (*message.mutable_profile()->mutable_slowdown())[0] = 2;
+  EXPECT_EQ(RandomKey(Read(message)), key);
+}
+
+TEST(RandomKey, DiffersBetweenJobs) {
+  Message message = ExampleJob();
+  const uint64_t key = RandomKey(Read(message));
+  message.mutable_job()->mutable_model()->set_vocabulary(51201);
+  EXPECT_NE(RandomKey(Read(message)), key);
+}
+
+// Signatures outlive builds: caches and reports hold them. These change only
+// together with the schema or model version.
+TEST(CanonicalForm, GoldenDigests) {
+  EXPECT_EQ(Hex(Sha256({Form(ExampleProfile())})),
+            "ad4ac13cbc022f22ca5269fb8b83c6b65d20162f6d5ebceebc862c1dc91ca98b");
+  EXPECT_EQ(Hex(Sha256({Form(ExampleJob())})),
+            "8e1dab65e5f4dda8204170d6b245ede5174792ff4c962ac60e6d8f23aa8b95fb");
+}
+
+TEST(RandomKey, GoldenValues) {
+  EXPECT_EQ(RandomKey(Read(ExampleProfile())), 10285277150322256021u);
+  EXPECT_EQ(RandomKey(Read(ExampleJob())), 4864714864205034002u);
+}
+
+TEST(Signature, IsOfModelVersionAndForm) {
+  const std::string form = Form(ExampleJob());
+  EXPECT_EQ(Signature(form), Hex(Sha256({ModelVersion() + "\n" + form})));
+  EXPECT_EQ(Signature(form).size(), 64u);
+}
+
+// FIPS 180-4, example of one block.
+TEST(Sha256, KnownAnswer) {
+  EXPECT_EQ(Hex(Sha256({"a", "bc"})),
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
+}  // namespace
+}  // namespace prism::query

@@ -1,0 +1,67 @@
+// docs/documents.md names every key and every word, and none that is not.
+#include <absl/strings/match.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/query/document_names.h"
+#include "prism/v1/prediction_service.pb.h"
+
+namespace prism::query {
+namespace {
+
+using google::protobuf::Descriptor;
+using google::protobuf::EnumDescriptor;
+using testing::UnorderedElementsAreArray;
+
+// Section title -> the `words` in the first column of its tables.
+std::map<std::string, std::vector<std::string>> DocumentedWords() {
+  std::ifstream file(PRISM_SOURCE_DIR "/docs/documents.md");
+  std::map<std::string, std::vector<std::string>> words;
+  std::string line, section;
+  while (std::getline(file, line)) {
+    const size_t first = line.find('`');
+    const size_t second = line.find('`', first + 1);
+    if (second == std::string::npos) continue;
+    const std::string word = line.substr(first + 1, second - first - 1);
+    if (absl::StartsWith(line, "#")) section = word;
+    if (absl::StartsWith(line, "| `")) words[section].push_back(word);
+  }
+  return words;
+}
+
+// The messages and enums that a question is made of.
+struct Vocabulary {
+  std::map<std::string, std::vector<std::string>> words;
+
+  void Add(const EnumDescriptor& type) { words[type.name()] = EnumWords(type); }
+
+  void Add(const Descriptor& type) {
+    if (!words.insert({type.name(), Keys(type)}).second) return;
+    for (int i = 0; i < type.field_count(); ++i) {
+      const auto& field = *type.field(i);
+      if (field.is_map()) continue;
+      if (field.message_type() != nullptr) Add(*field.message_type());
+      if (field.enum_type() != nullptr) Add(*field.enum_type());
+    }
+  }
+};
+
+TEST(Documentation, NamesEveryKeyAndWord) {
+  Vocabulary vocabulary;
+  vocabulary.Add(*prism::v1::Question::descriptor());
+  // A mixture is written as its list.
+  vocabulary.words.erase("Mixture");
+  const auto documented = DocumentedWords();
+  for (const auto& [type, words] : vocabulary.words) {
+    ASSERT_TRUE(documented.contains(type)) << type;
+    EXPECT_THAT(documented.at(type), UnorderedElementsAreArray(words)) << type;
+  }
+}
+
+}  // namespace
+}  // namespace prism::query

@@ -1,0 +1,145 @@
+#include "core/query/predict.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <numeric>
+
+#include "core/query/example_questions.h"
+
+namespace prism::query {
+namespace {
+
+using prism::v1::Prediction;
+
+Question Read(const prism::v1::Question& message) {
+  base::Violations violations;
+  auto question = ReadQuestion(message, "", violations);
+  for (const auto& v : violations.list()) {
+    ADD_FAILURE() << v.field << ": " << v.description;
+  }
+  return question.value_or(Question());
+}
+
+Prediction Answer(const prism::v1::Question& message) {
+  base::UnlimitedBudget budget;
+  base::InlineExecutor executor;
+  const auto prediction = Predict(Read(message), budget, executor);
+  EXPECT_TRUE(prediction.ok()) << prediction.status();
+  return prediction.value_or(Prediction());
+}
+
+double BreakdownSum(const Prediction& prediction) {
+  double sum = 0;
+  for (const auto& entry : prediction.breakdown()) sum += entry.seconds();
+  return sum;
+}
+
+TEST(Predict, ProfileGivesTimesInSeconds) {
+  const Prediction p = Answer(ExampleProfile());
+  // (m + p - 1) operations of 2.4 ms and 2.125 ms, hops and closing.
+  EXPECT_GT(p.nominal_step_seconds(), 0.02);
+  EXPECT_LT(p.nominal_step_seconds(), 0.04);
+  EXPECT_GE(p.step_time().mean_seconds(), p.nominal_step_seconds());
+  EXPECT_LT(p.step_time().quantiles().p01(), p.step_time().quantiles().p99());
+  EXPECT_GT(p.step_time().standard_deviation_seconds(), 0);
+}
+
+TEST(Predict, SaysHowItWasSampled) {
+  const Prediction p = Answer(ExampleProfile());
+  EXPECT_EQ(p.sampling().samples(), 1000u);
+  EXPECT_GT(p.sampling().standard_error().p50(), 0);
+  EXPECT_EQ(p.method(), prism::v1::METHOD_MONTECARLO);
+  EXPECT_EQ(p.quality(), prism::v1::QUALITY_EXACT);
+  EXPECT_EQ(p.model_version(), ModelVersion());
+}
+
+TEST(Predict, ProfileIsFeasibleAndHasNoMemory) {
+  const Prediction p = Answer(ExampleProfile());
+  EXPECT_TRUE(p.feasible());
+  EXPECT_FALSE(p.has_memory());
+}
+
+TEST(Predict, BreakdownSumsToTheNominalStep) {
+  const Prediction profile = Answer(ExampleProfile());
+  EXPECT_NEAR(BreakdownSum(profile), profile.nominal_step_seconds(), 1e-9);
+  const Prediction job = Answer(ExampleJob());
+  EXPECT_NEAR(BreakdownSum(job), job.nominal_step_seconds(), 1e-9);
+}
+
+TEST(Predict, JobFiguresAgreeWithTheMedian) {
+  const Prediction p = Answer(ExampleJob());
+  const double median = p.step_time().quantiles().p50();
+  ASSERT_GT(median, 0);
+  EXPECT_DOUBLE_EQ(p.tokens_per_second(), 2048.0 * 64 / median);
+  EXPECT_GT(p.model_flops_utilization(), 0);
+  EXPECT_LT(p.model_flops_utilization(), 1);
+  // A100: 312e12 dense bf16 FLOP/s.
+  EXPECT_NEAR(p.tflops_per_gpu(), p.model_flops_utilization() * 312, 0.01);
+}
+
+TEST(Predict, MemoryPartsSumToThePeak) {
+  const auto memory = Answer(ExampleJob()).memory();
+  double sum = 0;
+  for (const auto& part : memory.parts()) sum += part.bytes();
+  EXPECT_DOUBLE_EQ(sum, memory.peak_bytes_per_gpu());
+  EXPECT_EQ(memory.parts_size(), 6);
+}
+
+TEST(Predict, AJobThatDoesNotFitSaysWhy) {
+  auto message = ExampleJob();
+  message.mutable_job()->mutable_model()->set_hidden(32768);
+  const Prediction p = Answer(message);
+  EXPECT_FALSE(p.feasible());
+  EXPECT_FALSE(p.infeasible_reason().empty());
+  EXPECT_GT(p.step_time().mean_seconds(), 0);
+}
+
+TEST(Predict, FasterNodesLowerTheFloor) {
+  auto message = ExampleJob();
+  for (const uint32_t node : {0u, 1u}) {
+    auto* state = message.mutable_cluster()->add_node_states();
+    state->set_node(node);
+    state->set_slowdown(0.01);
+  }
+  EXPECT_LT(Answer(message).nominal_step_seconds(),
+            Answer(ExampleJob()).nominal_step_seconds());
+}
+
+TEST(Predict, SameQuestionSameBitsOnAnyNumberOfThreads) {
+  base::UnlimitedBudget budget;
+  base::ThreadExecutor two(2);
+  const auto threaded = Predict(Read(ExampleProfile()), budget, two);
+  ASSERT_TRUE(threaded.ok());
+  EXPECT_EQ(threaded->SerializeAsString(),
+            Answer(ExampleProfile()).SerializeAsString());
+}
+
+class CancelledBudget final : public base::Budget {
+ public:
+  bool Cancelled() const override { return true; }
+  absl::Duration Elapsed() const override { return absl::ZeroDuration(); }
+  absl::Duration Remaining() const override { return absl::InfiniteDuration(); }
+};
+
+TEST(Predict, ACancelledQuestionIsNotAnswered) {
+  CancelledBudget budget;
+  base::InlineExecutor executor;
+  EXPECT_TRUE(absl::IsCancelled(
+      Predict(Read(ExampleProfile()), budget, executor).status()));
+}
+
+// No question can be asked whose result is infinite, so it is built by hand.
+TEST(Predict, AResultThatIsNotFiniteIsAnInternalError) {
+  Question question = Read(ExampleProfile());
+  std::get<step::StepProfile>(question.subject).optimizer =
+      stats::Distribution::MakeConstant(
+          std::numeric_limits<double>::infinity());
+  base::UnlimitedBudget budget;
+  base::InlineExecutor executor;
+  EXPECT_TRUE(absl::IsInternal(Predict(question, budget, executor).status()));
+}
+
+}  // namespace
+}  // namespace prism::query
