@@ -1,6 +1,6 @@
 // PredictionClient: asks a PRISM server how long a training step takes.
 //
-//   auto client = prism::client::PredictionClient::Connect("prism:7117");
+//   auto client = prism::client::PredictionClient::Connect("prism:7450");
 //   prism::v1::Question question = ...;
 //   auto prediction = client->Predict(question, absl::Seconds(5));
 //   if (!prediction.ok()) {

@@ -28,7 +28,7 @@ class Transport {
 };
 
 // Over gRPC, without encryption, to `address`: "host:port", or a target with a
-// scheme ("dns:///prism:7117", "unix:/run/prism.sock"). Connects when first
+// scheme ("dns:///prism:7450", "unix:/run/prism.sock"). Connects when first
 // asked and again after failures; never blocks here.
 std::unique_ptr<Transport> MakeGrpcTransport(const std::string& address);
 

@@ -18,7 +18,7 @@ std::string MessageOf(const std::string& path, const std::string& in = "") {
 }
 
 std::string TemporaryFile(const std::string& name, const std::string& text) {
-  const std::string path = testing::TempDir() + "/" + name;
+  const std::string path = testing::TempDir() + name;
   std::ofstream(path) << text;
   return path;
 }

@@ -124,11 +124,11 @@ TEST(CliDocumentsTest, RefusesSizesThatAreZeroNegativeOrAbsurd) {
   for (const WrongCase& c :
        {WrongCase{"data: 2", "data: -2", "layout.data", {"-2"}},
         {"data: 2", "data: 99999999999", "layout.data", {"99999999999"}},
-        {"data: 2", "data: 2097152", "layout", {"1048576"}},
+        {"data: 2", "data: 2097152", "layout.data", {"2097152", "1048576"}},
         {"compute: 4",
          "compute: 4, count: 0",
          "forward[0].count",
-         {"0", "at least 1"}},
+         {"0", "from 1"}},
         {"data: 2", "data: 2.5", "layout.data", {"2.5"}}}) {
     ExpectProfileRefused(c);
   }
@@ -235,7 +235,7 @@ TEST(CliDocumentsTest, RefusesRanksAndListsThatDoNotFitTheLayout) {
 
 TEST(CliDocumentsTest, RefusesTextForNumbersAndNumbersForText) {
   for (const WrongCase& c :
-       {WrongCase{"data: 2", "data: two", "layout.data", {"two", "number"}},
+       {WrongCase{"data: 2", "data: two", "layout.data", {"two", "integer"}},
         {"mean: 8",
          "mean: fast",
          "backward[0].compute.lognormal.mean",
@@ -245,7 +245,7 @@ TEST(CliDocumentsTest, RefusesTextForNumbersAndNumbersForText) {
     ExpectProfileRefused(c);
   }
   ExpectJobRefused(
-      {"layers: 8", "layers: eight", "model.layers", {"eight", "number"}});
+      {"layers: 8", "layers: eight", "model.layers", {"eight", "integer"}});
 }
 
 TEST(CliDocumentsTest, RefusesDocumentsWithoutRequiredFields) {
@@ -269,8 +269,8 @@ TEST(CliDocumentsTest, RefusesJobsThatDoNotDivide) {
                   "global_batch: 18",
                   "training.global_batch",
                   {"18"}},
-        {"pipeline: 2", "pipeline: 3", "parallelism.pipeline", {"3"}},
-        {"tensor: 2", "tensor: 3", "parallelism.tensor", {"3"}}}) {
+        {"pipeline: 2", "pipeline: 3", "model.layers", {"8", "divisible", "3"}},
+        {"tensor: 2", "tensor: 3", "model.heads", {"16", "divisible", "3"}}}) {
     ExpectJobRefused(c);
   }
 }

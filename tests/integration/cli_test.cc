@@ -109,7 +109,7 @@ TEST(CliTest, TheNumbersOfAJobDoNotDependOnWhoComputesThem) {
 TEST(CliTest, TheServersThreadsChangeNoNumber) {
   const std::string here = JsonValue(Answer(AskProfile(), {}), "step_time");
   for (const char* threads : {"1", "2", "8"}) {
-    RunningServer server({"--compute-threads", threads});
+    RunningServer server({"--workers", threads});
     EXPECT_EQ(JsonValue(Answer(AskProfile(), {"--server", server.address()}),
                         "step_time"),
               here)

@@ -52,6 +52,12 @@ pid_t Start(const std::string& program,
   _exit(127);
 }
 
+bool HasEnded(pid_t pid) {
+  siginfo_t info = {};
+  waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT);
+  return info.si_pid == pid;
+}
+
 int Wait(pid_t pid) {
   int status = 0;
   waitpid(pid, &status, 0);
@@ -92,9 +98,8 @@ bool Accepts(int port) {
 
 std::string WriteFile(const std::string& name, const std::string& text) {
   static std::atomic<int> count{0};
-  const std::string path = ::testing::TempDir() + "/" +
-                           std::to_string(getpid()) + "-" +
-                           std::to_string(++count) + "-" + name;
+  const std::string path = ::testing::TempDir() + std::to_string(getpid()) +
+                           "-" + std::to_string(++count) + "-" + name;
   std::ofstream(path, std::ios::binary) << text;
   return path;
 }
@@ -136,13 +141,14 @@ std::string JsonValue(const std::string& json, const std::string& key) {
 RunningServer::RunningServer(const std::vector<std::string>& flags) {
   const int port = FreePort();
   address_ = "127.0.0.1:" + std::to_string(port);
-  std::vector<std::string> arguments = {"--listen", address_, "--http",
-                                        "127.0.0.1:0"};
+  std::vector<std::string> arguments = {
+      "--listen", address_, "--http", "127.0.0.1:0", "--drain_notice_seconds",
+      "0"};
   arguments.insert(arguments.end(), flags.begin(), flags.end());
   const std::string log = WriteFile("prismd.log", "");
   pid_ = Start("prismd", arguments, "/dev/null", log, log + ".err");
   const absl::Time give_up = absl::Now() + absl::Seconds(30);
-  while (!Accepts(port) && absl::Now() < give_up) {
+  while (!Accepts(port) && !HasEnded(pid_) && absl::Now() < give_up) {
     absl::SleepFor(absl::Milliseconds(20));
   }
   EXPECT_TRUE(Accepts(port)) << FileText(log) << FileText(log + ".err");
