@@ -34,10 +34,11 @@ TEST(QuestionProperty, RandomMessagesAreRefusedWithReasons) {
 TEST(QuestionProperty, BrokenBytesThatParseAreSurvived) {
   const google::protobuf::LogSilencer silencer;  // text that is not UTF-8
   std::mt19937_64 random(2);
+  const std::string examples[] = {ExampleProfile().SerializeAsString(),
+                                  ExampleJob().SerializeAsString()};
   int parsed = 0;
   for (int i = 0; i < 20000; ++i) {
-    std::string bytes =
-        (i % 2 ? ExampleJob() : ExampleProfile()).SerializeAsString();
+    std::string bytes = examples[i % 2];
     for (int edits = 1 + static_cast<int>(random() % 3); edits > 0; --edits) {
       bytes[random() % bytes.size()] = static_cast<char>(random());
     }
@@ -61,12 +62,13 @@ std::string WithOtherNumbers(std::mt19937_64& random, std::string text) {
 
 TEST(QuestionProperty, WrittenDocumentsAskTheSame) {
   std::mt19937_64 random(3);
+  const std::string examples[] = {WriteYaml(ExampleProfile()),
+                                  WriteYaml(ExampleJob())};
   int valid = 0;
   for (int i = 0; i < 1000; ++i) {
-    const Message example = i % 2 ? ExampleJob() : ExampleProfile();
     Message message, back;
     base::Violations violations;
-    ReadDocument(WithOtherNumbers(random, WriteYaml(example)), &message,
+    ReadDocument(WithOtherNumbers(random, examples[i % 2]), &message,
                  violations);
     const auto question = Read(message);
     if (!violations.empty() || !question) continue;
