@@ -60,7 +60,7 @@ bool BlockSimulator::RunOperations(const Elements& elements, bool whole_samples,
 
 void BlockSimulator::RunOperation(const PlannedOperation& planned) {
   double* rank_clock = clock(planned.stage);
-  if (planned.receives != kNone) AwaitArrival(planned, rank_clock);
+  if (planned.receives != kAbsent) AwaitArrival(planned, rank_clock);
   const int u = planned.operation.virtual_stage;
   runner_.Run(
       {.program = planned.program,
@@ -69,7 +69,7 @@ void BlockSimulator::RunOperation(const PlannedOperation& planned) {
        .microbatch = planned.operation.microbatch,
        .stream_operation = planned.id},
       rank_clock);
-  if (planned.sends != kNone) {
+  if (planned.sends != kAbsent) {
     runner_.Send(planned, rank_clock, &arrival_[planned.sends * rows_]);
   }
 }

@@ -17,7 +17,8 @@ class Planner {
   explicit Planner(const StepGraph& graph)
       : graph_(graph),
         next_(graph.grid.stages, 0),
-        slot_(2 * size_t(graph.virtual_stages()) * graph.microbatches, kNone) {}
+        slot_(2 * size_t(graph.virtual_stages()) * graph.microbatches,
+              kAbsent) {}
 
   absl::StatusOr<ExecutionPlan> Plan() {
     std::deque<int> runnable;
@@ -29,7 +30,7 @@ class Planner {
       runnable.pop_front();
       while (CanRunNext(stage)) {
         const int receiver = RunNext(stage);
-        if (receiver != kNone && receiver != stage) {
+        if (receiver != kAbsent && receiver != stage) {
           runnable.push_back(receiver);
         }
       }
@@ -41,7 +42,7 @@ class Planner {
   }
 
  private:
-  // Virtual stage whose result `op` waits for, or kNone. A backward on the
+  // Virtual stage whose result `op` waits for, or kAbsent. A backward on the
   // last virtual stage waits for its own forward, which its stage has run.
   int Source(const Operation& op) const {
     if (op.phase == Phase::kForward) return op.virtual_stage - 1;
@@ -49,17 +50,17 @@ class Planner {
         op.virtual_stage + 1 < graph_.virtual_stages()) {
       return op.virtual_stage + 1;
     }
-    return kNone;
+    return kAbsent;
   }
 
-  // Virtual stage that waits for `op`, or kNone.
+  // Virtual stage that waits for `op`, or kAbsent.
   int Target(const Operation& op) const {
     if (op.phase == Phase::kForward) {
       return op.virtual_stage + 1 < graph_.virtual_stages()
                  ? op.virtual_stage + 1
-                 : kNone;
+                 : kAbsent;
     }
-    return op.phase == Phase::kBackward ? op.virtual_stage - 1 : kNone;
+    return op.phase == Phase::kBackward ? op.virtual_stage - 1 : kAbsent;
   }
 
   // Where the arrival for `op` of its phase at `virtual_stage` is noted.
@@ -73,7 +74,7 @@ class Planner {
   bool CanRunNext(int stage) {
     if (next_[stage] == graph_.order[stage].size()) return false;
     const Operation& op = graph_.order[stage][next_[stage]];
-    return Source(op) == kNone || SlotOf(op, op.virtual_stage) != kNone;
+    return Source(op) == kAbsent || SlotOf(op, op.virtual_stage) != kAbsent;
   }
 
   int TakeSlot() {
@@ -83,7 +84,7 @@ class Planner {
     return slot;
   }
 
-  // Returns the stage that can now go on, or kNone.
+  // Returns the stage that can now go on, or kAbsent.
   int RunNext(int stage) {
     const Operation& op = graph_.order[stage][next_[stage]++];
     const int phase = static_cast<int>(op.phase);
@@ -95,12 +96,12 @@ class Planner {
             (phase * graph_.virtual_stages() + op.virtual_stage) *
                 graph_.microbatches +
             op.microbatch)};
-    if (Source(op) != kNone) {
+    if (Source(op) != kAbsent) {
       planned.receives = SlotOf(op, op.virtual_stage);
       free_.push_back(planned.receives);
     }
     const int target = Target(op);
-    if (target != kNone) {
+    if (target != kAbsent) {
       const bool forward = op.phase == Phase::kForward;
       planned.boundary = forward ? op.virtual_stage : target;
       planned.hop = (forward ? graph_.forward_hop
@@ -108,7 +109,7 @@ class Planner {
       planned.sends = SlotOf(op, target) = TakeSlot();
     }
     plan_.operations.push_back(planned);
-    return target == kNone ? kNone : graph_.stage_of[target];
+    return target == kAbsent ? kAbsent : graph_.stage_of[target];
   }
 
   absl::Status Deadlock() const {
@@ -127,7 +128,7 @@ class Planner {
 
   const StepGraph& graph_;
   std::vector<size_t> next_;  // by stage, index into its order
-  std::vector<int> slot_;     // arrivals under way, kNone before they are sent
+  std::vector<int> slot_;  // arrivals under way, kAbsent before they are sent
   std::vector<int> free_;
   ExecutionPlan plan_;
 };

@@ -16,7 +16,7 @@
 
 namespace prism::step {
 
-inline constexpr int kNone = -1;
+inline constexpr int kAbsent = -1;
 
 struct PlannedOperation {
   Operation operation;
@@ -24,13 +24,13 @@ struct PlannedOperation {
   int program = 0;
   // Unique within the graph; names the operation's random streams.
   uint32_t id = 0;
-  // Slot whose arrival it waits for, or kNone.
-  int receives = kNone;
+  // Slot whose arrival it waits for, or kAbsent.
+  int receives = kAbsent;
   // Slot it sends to, the hop's distribution and the boundary crossed, or
-  // kNone.
-  int sends = kNone;
-  int hop = kNone;
-  int boundary = kNone;
+  // kAbsent.
+  int sends = kAbsent;
+  int hop = kAbsent;
+  int boundary = kAbsent;
 };
 
 struct ExecutionPlan {

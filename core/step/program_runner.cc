@@ -175,7 +175,8 @@ void ProgramRunner::SelectFactors(const ProgramContext& context) {
     } else if (!step_factor_[c].empty()) {
       factor.row = step_factor_[c].data();
     }
-    if (context.microbatch == kNone || microbatch_factor_[c].empty()) continue;
+    if (context.microbatch == kAbsent || microbatch_factor_[c].empty())
+      continue;
     const double* load = &microbatch_factor_[c][context.microbatch * stride_];
     if (factor.row == nullptr) {
       factor.row = load;

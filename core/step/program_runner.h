@@ -25,7 +25,7 @@ struct ProgramContext {
   int program = 0;
   int stage = 0;
   double stage_scale = 1;
-  int microbatch = kNone;  // kNone: factors of micro-batches do not apply
+  int microbatch = kAbsent;  // kAbsent: factors of micro-batches do not apply
   // Coordinate of the random streams: an operation's id or the closing's.
   uint32_t stream_operation = 0;
 };

@@ -1,0 +1,117 @@
+#include "core/step/random_profile.h"
+
+#include <random>
+#include <utility>
+#include <vector>
+
+namespace prism::step {
+namespace {
+
+using stats::Distribution;
+
+class ProfileMaker {
+ public:
+  explicit ProfileMaker(uint64_t seed) : seed_(seed), generator_(seed) {}
+
+  StepProfile Make() {
+    SetLayout();
+    const bool sharded = profile_.pipeline == 1 && Chance(0.6);
+    profile_.forward = Segments(1, sharded);
+    profile_.backward = Segments(2, sharded);
+    profile_.transfer = Law(0.2);
+    profile_.gradient_sync = Law(2);
+    profile_.optimizer = Law(1);
+    if (Chance(0.5)) profile_.compute_regime = Law(1);
+    if (Chance(0.5)) profile_.network_regime = Law(1);
+    if (Chance(0.5)) profile_.microbatch_load = Law(1);
+    if (Chance(0.5)) SetSlowRanks();
+    if (Chance(0.5)) SetStageScale();
+    return std::move(profile_);
+  }
+
+ private:
+  int Between(int low, int high) {
+    return std::uniform_int_distribution<int>(low, high)(generator_);
+  }
+  double Real(double low, double high) {
+    return std::uniform_real_distribution<double>(low, high)(generator_);
+  }
+  bool Chance(double p) { return Real(0, 1) < p; }
+
+  void SetLayout() {
+    profile_.data = Between(1, 3);
+    profile_.tensor = Between(1, 3);
+    profile_.pipeline = Between(1, 3);
+    profile_.microbatches = Between(1, 6);
+    profile_.schedule = static_cast<ScheduleKind>(seed_ % 3);
+    if (profile_.schedule == ScheduleKind::kInterleaved) {
+      profile_.pipeline = Between(2, 3);
+      profile_.virtual_stages = Between(1, 3);
+      profile_.microbatches = profile_.pipeline * Between(1, 4);
+    } else if (seed_ % 4 == 0) {
+      profile_.pipeline = 1;
+    }
+  }
+
+  std::vector<ProfileSegment> Segments(double mean, bool sharded) {
+    std::vector<ProfileSegment> segments(Between(1, 2));
+    for (ProfileSegment& segment : segments) {
+      segment.compute = Law(mean);
+      segment.collective = Law(0.3 * mean);
+      segment.sync = static_cast<Sync>(Between(0, sharded ? 2 : 1));
+      segment.count = Between(1, 3);
+    }
+    return segments;
+  }
+
+  // A law of about the given mean, of every kind.
+  Distribution Law(double mean) {
+    if (Chance(0.15)) {
+      std::vector<stats::MixtureComponent> parts;
+      for (int i = Between(2, 3); i > 0; --i) {
+        parts.push_back({Real(0.1, 1), SimpleLaw(mean * Real(0.8, 1.5))});
+      }
+      return Distribution::MakeMixture(std::move(parts));
+    }
+    return SimpleLaw(mean);
+  }
+
+  Distribution SimpleLaw(double mean) {
+    switch (Between(0, 5)) {
+      case 0:
+        return Distribution::MakeConstant(mean);
+      case 1:
+        return Distribution::MakeNormal(mean, mean * Real(0, 0.8));
+      case 2:
+        return Distribution::MakeLognormal(mean, Real(0, 0.5));
+      case 3:
+        return Distribution::MakeShiftedExponential(0.8 * mean, 0.2 * mean);
+      case 4:
+        return Distribution::MakeGamma(mean, Real(0, 1.2));
+    }
+    std::vector<double> samples(Between(5, 40));
+    for (double& sample : samples) sample = mean * Real(0.5, 1.5);
+    return Distribution::MakeEmpirical(std::move(samples));
+  }
+
+  void SetSlowRanks() {
+    for (int64_t rank = 0; rank < profile_.ranks(); ++rank) {
+      if (Chance(0.3)) profile_.slowdown.push_back({rank, Real(0.8, 1.6)});
+    }
+  }
+
+  void SetStageScale() {
+    profile_.stage_scale.resize(profile_.pipeline * profile_.virtual_stages);
+    for (double& scale : profile_.stage_scale) scale = Real(0.5, 1.5);
+  }
+
+  const uint64_t seed_;
+  std::mt19937_64 generator_;
+  StepProfile profile_;
+};
+
+}  // namespace
+
+StepProfile RandomProfile(uint64_t seed) { return ProfileMaker(seed).Make(); }
+
+}  // namespace prism::step

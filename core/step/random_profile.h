@@ -1,0 +1,18 @@
+// Random step profiles for property tests.
+#ifndef PRISM_CORE_STEP_RANDOM_PROFILE_H_
+#define PRISM_CORE_STEP_RANDOM_PROFILE_H_
+
+#include <cstdint>
+
+#include "core/step/step_profile.h"
+
+namespace prism::step {
+
+// A valid profile of at most 27 ranks and 12 micro-batches, determined by
+// `seed`. Seeds 0 to 39 cover every kind of distribution, schedule,
+// synchronisation, shared factor, slowdown and stage scale many times.
+StepProfile RandomProfile(uint64_t seed);
+
+}  // namespace prism::step
+
+#endif  // PRISM_CORE_STEP_RANDOM_PROFILE_H_

@@ -1,0 +1,303 @@
+#include "core/step/reference_simulator.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace prism::step {
+namespace {
+
+double StatedMean(const stats::Distribution& distribution) {
+  const auto& kind = distribution.kind();
+  if (auto* x = std::get_if<stats::Constant>(&kind)) return x->value;
+  if (auto* x = std::get_if<stats::Normal>(&kind)) return x->mean;
+  if (auto* x = std::get_if<stats::Lognormal>(&kind)) return x->mean;
+  if (auto* x = std::get_if<stats::ShiftedExponential>(&kind)) {
+    return x->shift + x->mean_excess;
+  }
+  if (auto* x = std::get_if<stats::Gamma>(&kind)) return x->mean;
+  double sum = 0;
+  if (auto* x = std::get_if<stats::Empirical>(&kind)) {
+    for (double sample : *x->sorted_samples) sum += sample;
+    return sum / static_cast<double>(x->sorted_samples->size());
+  }
+  for (const auto& part : *std::get<stats::Mixture>(kind).components) {
+    sum += part.weight * StatedMean(part.distribution);
+  }
+  return sum;
+}
+
+}  // namespace
+
+ReferenceSimulator::ReferenceSimulator(const StepProfile& profile,
+                                       uint64_t seed)
+    : profile_(profile),
+      last_virtual_stage_(profile.pipeline * profile.virtual_stages - 1),
+      generator_(seed) {}
+
+double ReferenceSimulator::RandomStep() {
+  nominal_ = false;
+  return RunStep();
+}
+
+double ReferenceSimulator::NominalStep() {
+  nominal_ = true;
+  return RunStep();
+}
+
+std::vector<ReferenceSimulator::Operation> ReferenceSimulator::GpipeOrder(
+    int stage) const {
+  std::vector<Operation> order;
+  for (int i = 0; i < profile_.microbatches; ++i) {
+    order.push_back({true, stage, i});
+  }
+  for (int i = 0; i < profile_.microbatches; ++i) {
+    order.push_back({false, stage, i});
+  }
+  return order;
+}
+
+std::vector<ReferenceSimulator::Operation> ReferenceSimulator::PlainOrder(
+    int stage) const {
+  const int m = profile_.microbatches;
+  const int w = std::min(profile_.pipeline - stage - 1, m);
+  std::vector<Operation> order;
+  int forwards = 0, backwards = 0;
+  while (forwards < w) order.push_back({true, stage, forwards++});
+  for (int pair = 0; pair < m - w; ++pair) {
+    order.push_back({true, stage, forwards++});
+    order.push_back({false, stage, backwards++});
+  }
+  while (backwards < m) order.push_back({false, stage, backwards++});
+  return order;
+}
+
+std::vector<ReferenceSimulator::Operation> ReferenceSimulator::InterleavedOrder(
+    int stage) const {
+  const int m = profile_.microbatches, p = profile_.pipeline;
+  const int v = profile_.virtual_stages;
+  std::vector<Operation> forwards, backwards;
+  for (int k = 0; k < m * v; ++k) {
+    const int chunk = (k % (p * v)) / p;
+    const int microbatch = (k / (p * v)) * p + k % p;
+    forwards.push_back({true, chunk * p + stage, microbatch});
+    backwards.push_back({false, (v - 1 - chunk) * p + stage, microbatch});
+  }
+  int w = std::min(2 * (p - stage - 1) + (v - 1) * p, m * v);
+  if (m == p) w = m * v;
+  std::vector<Operation> order(forwards.begin(), forwards.begin() + w);
+  int next = 0;
+  for (int k = w; k < m * v; ++k) {
+    order.push_back(forwards[k]);
+    order.push_back(backwards[next++]);
+  }
+  order.insert(order.end(), backwards.begin() + next, backwards.end());
+  return order;
+}
+
+std::vector<ReferenceSimulator::Operation> ReferenceSimulator::Order(
+    int stage) const {
+  switch (profile_.schedule) {
+    case ScheduleKind::kGpipe:
+      return GpipeOrder(stage);
+    case ScheduleKind::kOneForwardOneBackward:
+      return PlainOrder(stage);
+    case ScheduleKind::kInterleaved:
+      return InterleavedOrder(stage);
+  }
+  return {};
+}
+
+double ReferenceSimulator::Draw(const stats::Distribution& distribution) {
+  return nominal_ ? StatedMean(distribution) : Random(distribution);
+}
+
+double ReferenceSimulator::Random(const stats::Distribution& distribution) {
+  const auto& kind = distribution.kind();
+  if (auto* x = std::get_if<stats::Constant>(&kind)) return x->value;
+  if (auto* x = std::get_if<stats::Normal>(&kind)) {
+    const double z = std::normal_distribution<>()(generator_);
+    return std::max(0.0, x->mean + x->sd * z);
+  }
+  if (auto* x = std::get_if<stats::Lognormal>(&kind)) {
+    // The logarithm has variance log(1 + cv^2) and the mean that gives E =
+    // mean.
+    const double variance = std::log(1 + x->cv * x->cv);
+    const double z = std::normal_distribution<>()(generator_);
+    return x->mean * std::exp(std::sqrt(variance) * z - variance / 2);
+  }
+  if (auto* x = std::get_if<stats::ShiftedExponential>(&kind)) {
+    return x->shift +
+           std::exponential_distribution<>(1 / x->mean_excess)(generator_);
+  }
+  if (auto* x = std::get_if<stats::Gamma>(&kind)) {
+    if (x->cv == 0) return x->mean;
+    const double shape = 1 / (x->cv * x->cv);
+    return std::gamma_distribution<>(shape, x->mean / shape)(generator_);
+  }
+  if (auto* x = std::get_if<stats::Empirical>(&kind)) {
+    const size_t last = x->sorted_samples->size() - 1;
+    return (*x->sorted_samples)[std::uniform_int_distribution<size_t>(
+        0, last)(generator_)];
+  }
+  std::vector<double> weights;
+  const auto& parts = *std::get<stats::Mixture>(kind).components;
+  for (const auto& part : parts) weights.push_back(part.weight);
+  std::discrete_distribution<size_t> choice(weights.begin(), weights.end());
+  return Random(parts[choice(generator_)].distribution);
+}
+
+double ReferenceSimulator::Slowdown(int replica, int stage, int tensor) const {
+  const int64_t rank =
+      (int64_t{replica} * profile_.pipeline + stage) * profile_.tensor + tensor;
+  for (const auto& [slow_rank, factor] : profile_.slowdown) {
+    if (slow_rank == rank) return factor;
+  }
+  return 1;
+}
+
+void ReferenceSimulator::DrawFactors() {
+  compute_regime_ = Draw(profile_.compute_regime);
+  network_regime_ = Draw(profile_.network_regime);
+  load_.assign(profile_.data, {});
+  for (auto& loads : load_) {
+    for (int i = 0; i < profile_.microbatches; ++i) {
+      loads.push_back(Draw(profile_.microbatch_load));
+    }
+  }
+}
+
+double ReferenceSimulator::RunStep() {
+  DrawFactors();
+  const Clocks zero(profile_.data, std::vector<double>(profile_.tensor, 0));
+  clocks_.assign(profile_.pipeline, zero);
+  const std::vector<Clocks> nothing(profile_.microbatches);
+  forward_arrival_.assign(last_virtual_stage_ + 1, nothing);
+  backward_arrival_.assign(last_virtual_stage_ + 1, nothing);
+
+  std::vector<std::vector<Operation>> waiting;
+  for (int stage = 0; stage < profile_.pipeline; ++stage) {
+    waiting.push_back(Order(stage));
+    std::reverse(waiting.back().begin(), waiting.back().end());
+  }
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (int stage = 0; stage < profile_.pipeline; ++stage) {
+      auto& operations = waiting[stage];
+      while (!operations.empty() && IsReady(operations.back())) {
+        RunOperation(stage, operations.back());
+        operations.pop_back();
+        moved = true;
+      }
+    }
+  }
+  double end = 0;
+  for (int stage = 0; stage < profile_.pipeline; ++stage) {
+    end = std::max(end, Close(stage));
+  }
+  return end;
+}
+
+const ReferenceSimulator::Clocks* ReferenceSimulator::Awaited(
+    const Operation& op) const {
+  const int u = op.virtual_stage;
+  if (op.forward) return u > 0 ? &forward_arrival_[u][op.microbatch] : nullptr;
+  return u < last_virtual_stage_ ? &backward_arrival_[u][op.microbatch]
+                                 : nullptr;
+}
+
+bool ReferenceSimulator::IsReady(const Operation& op) const {
+  const Clocks* awaited = Awaited(op);
+  return awaited == nullptr || !awaited->empty();
+}
+
+void ReferenceSimulator::RunOperation(int stage, const Operation& op) {
+  Clocks& clocks = clocks_[stage];
+  if (const Clocks* arrival = Awaited(op)) {
+    for (int r = 0; r < profile_.data; ++r) {
+      for (int k = 0; k < profile_.tensor; ++k) {
+        clocks[r][k] = std::max(clocks[r][k], (*arrival)[r][k]);
+      }
+    }
+  }
+  for (const auto& segment :
+       op.forward ? profile_.forward : profile_.backward) {
+    for (int64_t i = 0; i < segment.count; ++i) RunSegment(stage, op, segment);
+  }
+  Send(op, clocks);
+}
+
+void ReferenceSimulator::RunSegment(int stage, const Operation& op,
+                                    const ProfileSegment& segment) {
+  Clocks& clocks = clocks_[stage];
+  const double scale =
+      profile_.stage_scale.empty() ? 1 : profile_.stage_scale[op.virtual_stage];
+  for (int r = 0; r < profile_.data; ++r) {
+    for (int k = 0; k < profile_.tensor; ++k) {
+      clocks[r][k] += Draw(segment.compute) * scale * Slowdown(r, stage, k) *
+                      compute_regime_ * load_[r][op.microbatch];
+    }
+  }
+  switch (segment.sync) {
+    case Sync::kNone:
+      for (auto& replica : clocks) {
+        for (double& clock : replica) {
+          clock += Draw(segment.collective) * network_regime_;
+        }
+      }
+      break;
+    case Sync::kTensor:
+      SynchroniseTensor(segment, clocks);
+      break;
+    case Sync::kData:
+      SynchroniseData(segment, clocks);
+      break;
+  }
+}
+
+void ReferenceSimulator::SynchroniseTensor(const ProfileSegment& segment,
+                                           Clocks& clocks) {
+  for (auto& replica : clocks) {
+    const double latest = *std::max_element(replica.begin(), replica.end());
+    const double end = latest + Draw(segment.collective) * network_regime_;
+    replica.assign(replica.size(), end);
+  }
+}
+
+void ReferenceSimulator::SynchroniseData(const ProfileSegment& segment,
+                                         Clocks& clocks) {
+  for (int k = 0; k < profile_.tensor; ++k) {
+    double latest = 0;
+    for (const auto& replica : clocks) latest = std::max(latest, replica[k]);
+    const double end = latest + Draw(segment.collective) * network_regime_;
+    for (auto& replica : clocks) replica[k] = end;
+  }
+}
+
+void ReferenceSimulator::Send(const Operation& op, const Clocks& clocks) {
+  const int receiver = op.virtual_stage + (op.forward ? 1 : -1);
+  if (receiver < 0 || receiver > last_virtual_stage_) return;
+  Clocks arrival = clocks;
+  for (auto& replica : arrival) {
+    const double transfer = Draw(profile_.transfer) * network_regime_;
+    for (double& clock : replica) clock += transfer;
+  }
+  auto& arrivals = op.forward ? forward_arrival_ : backward_arrival_;
+  arrivals[receiver][op.microbatch] = arrival;
+}
+
+double ReferenceSimulator::Close(int stage) {
+  const Clocks& clocks = clocks_[stage];
+  double end = 0;
+  for (int k = 0; k < profile_.tensor; ++k) {
+    double latest = 0;
+    for (const auto& replica : clocks) latest = std::max(latest, replica[k]);
+    latest += Draw(profile_.gradient_sync) * network_regime_;
+    for (int r = 0; r < profile_.data; ++r) {
+      end = std::max(end, latest + Draw(profile_.optimizer) *
+                                       Slowdown(r, stage, k) * compute_regime_);
+    }
+  }
+  return end;
+}
+
+}  // namespace prism::step

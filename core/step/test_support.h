@@ -1,0 +1,52 @@
+// Builders of small step graphs, and short forms of simulation, for the tests
+// of this folder.
+#ifndef PRISM_CORE_STEP_TEST_SUPPORT_H_
+#define PRISM_CORE_STEP_TEST_SUPPORT_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "core/step/simulate.h"
+#include "core/step/step_graph.h"
+#include "core/step/step_profile.h"
+
+namespace prism::step {
+
+// Programs of EmptyGraph.
+inline constexpr int kForwardProgram = 0;
+inline constexpr int kBackwardProgram = 1;
+inline constexpr int kClosingProgram = 2;
+
+// A valid graph whose programs are empty: one virtual stage a stage, 1f1b,
+// hops of no time, two streams.
+StepGraph EmptyGraph(RankGrid grid, int microbatches = 1);
+
+// A task of `seconds` on stream 0 that follows the one before it.
+Task ConstantTask(StepGraph& graph, double seconds);
+
+// Appends a segment of `tasks`.
+void AddSegment(StepGraph& graph, int program, std::vector<Task> tasks,
+                int64_t count = 1);
+
+// A profile's segment without a collective.
+ProfileSegment ComputeSegment(stats::Distribution compute_ms,
+                              Sync sync = Sync::kNone, int64_t count = 1);
+
+// A profile whose stages take `forward_ms` and `backward_ms`, split evenly
+// over the chunks.
+StepProfile ConstantProfile(ScheduleKind schedule, int stages, int chunks,
+                            int microbatches, double forward_ms,
+                            double backward_ms);
+
+// The step time with `samples` samples on `threads` threads. A failure is a
+// failed expectation and the result empty.
+StepTime SimulateSamples(const StepGraph& graph, int64_t samples,
+                         uint64_t random_key = 1, int threads = 1);
+
+// Seconds of a graph without randomness; expects that the nominal step and
+// every quantile of the simulation agree on them.
+double ConstantSeconds(const StepGraph& graph);
+
+}  // namespace prism::step
+
+#endif  // PRISM_CORE_STEP_TEST_SUPPORT_H_
