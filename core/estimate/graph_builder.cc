@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/estimate/timed_stretch.h"
 #include "core/step/schedule.h"
 #include "core/workload/parameters.h"
 
@@ -57,6 +58,8 @@ class GraphBuilder final {
   absl::Status AddOperations();
   absl::Status AddClosings();
 
+  absl::StatusOr<std::vector<TimedStretch>> Timed(
+      const Stretches& stretches) const;
   // Adds `stretches`, run `count` times, to the end of `program`.
   absl::Status AddSegment(const std::string& name, const Stretches& stretches,
                           int64_t count, Program& program);
@@ -137,24 +140,38 @@ Task GraphBuilder::NetworkTask(const hardware::LinkTime& time, int group,
   return task;
 }
 
-absl::Status GraphBuilder::AddSegment(const std::string& name,
-                                      const Stretches& stretches, int64_t count,
-                                      Program& program) {
-  Segment segment;
-  segment.name = name;
-  segment.count = count;
+absl::StatusOr<std::vector<TimedStretch>> GraphBuilder::Timed(
+    const Stretches& stretches) const {
+  std::vector<TimedStretch> timed;
   for (const workload::Stretch& stretch : stretches) {
     const absl::StatusOr<double> seconds =
         cost_.OperatorSeconds(stretch.operators);
     if (!seconds.ok()) return seconds.status();
+    TimedStretch& time = timed.emplace_back();
+    time.seconds = slowest_gpu_ * *seconds;
+    time.recompute = stretch.recompute;
+    if (stretch.then) time.then = cost_.TensorTime(*stretch.then);
+  }
+  return timed;
+}
+
+absl::Status GraphBuilder::AddSegment(const std::string& name,
+                                      const Stretches& stretches, int64_t count,
+                                      Program& program) {
+  const absl::StatusOr<std::vector<TimedStretch>> timed = Timed(stretches);
+  if (!timed.ok()) return timed.status();
+  Segment segment;
+  segment.name = name;
+  segment.count = count;
+  for (const TimedStretch& stretch : JoinShortStretches(*timed)) {
     Task task;
     task.distribution = graph_.add_distribution(
-        ComputeTime(slowest_gpu_ * *seconds, variation_.compute_cv));
+        ComputeTime(stretch.seconds, variation_.compute_cv));
     task.kind = stretch.recompute ? kRecompute : kCompute;
     segment.tasks.push_back(task);
     if (stretch.then) {
-      segment.tasks.push_back(NetworkTask(cost_.TensorTime(*stretch.then),
-                                          kTensorGroup, kTensorCommunication));
+      segment.tasks.push_back(
+          NetworkTask(*stretch.then, kTensorGroup, kTensorCommunication));
     }
   }
   program.segments.push_back(std::move(segment));
