@@ -54,6 +54,21 @@ bool ReadTimeout(const std::string& text, absl::Duration* timeout) {
   return *timeout > absl::ZeroDuration() && *timeout < absl::InfiniteDuration();
 }
 
+// "--server=" as an option and an empty value: CLI11 takes the next argument
+// for the value otherwise.
+std::vector<std::string> WithEmptyValues(
+    const std::vector<std::string>& arguments) {
+  std::vector<std::string> separate;
+  for (const std::string& argument : arguments) {
+    const bool empty_value =
+        absl::StartsWith(argument, "--") && absl::EndsWith(argument, "=");
+    separate.push_back(empty_value ? argument.substr(0, argument.size() - 1)
+                                   : argument);
+    if (empty_value) separate.emplace_back();
+  }
+  return separate;
+}
+
 std::vector<std::string> Names(const std::vector<Command>& commands) {
   std::vector<std::string> names;
   for (const Command& command : commands) names.push_back(command.name);
@@ -85,7 +100,8 @@ class CommandLine {
   CommandLine(const CommandLine&) = delete;
   CommandLine& operator=(const CommandLine&) = delete;
 
-  ExitCode Run(std::vector<std::string> arguments) {
+  ExitCode Run(const std::vector<std::string>& given) {
+    std::vector<std::string> arguments = WithEmptyValues(given);
     std::reverse(arguments.begin(), arguments.end());  // CLI11 takes from back
     try {
       app_.parse(std::move(arguments));
@@ -222,7 +238,7 @@ ExitCode RunCommandLine(const std::vector<std::string>& arguments,
   // "help import megatron" is "import megatron --help".
   std::vector<std::string> named(arguments.begin() + 1, arguments.end());
   named.push_back("--help");
-  return command_line.Run(std::move(named));
+  return command_line.Run(named);
 }
 
 }  // namespace prism::prismctl

@@ -122,7 +122,14 @@ TEST(CommandLineTest, TheServerOptionWinsOverTheEnvironment) {
 }
 
 TEST(CommandLineTest, AnEmptyServerMeansInProcess) {
-  EXPECT_EQ(Prismctl({"--server=", "greet"}, "env:1").seen.global.server, "");
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"--server=", "greet"},
+        {"greet", "--server="},
+        {"greet", "--server", ""}}) {
+    const Seen seen = Prismctl(arguments, "env:1").seen;
+    EXPECT_TRUE(seen.ran);
+    EXPECT_EQ(seen.global.server, "");
+  }
 }
 
 TEST(CommandLineTest, ReadsTimeouts) {

@@ -2,6 +2,7 @@
 #ifndef PRISM_CLIENT_PRISMCTL_PROGRESS_H_
 #define PRISM_CLIENT_PRISMCTL_PROGRESS_H_
 
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <ostream>
@@ -11,12 +12,13 @@
 namespace prism::prismctl {
 
 // While it lives, shows `what` and the seconds gone on the current line of
-// `err`, and wipes the line at the end. Shows nothing when work is done within
-// half a second, or without a terminal. Nobody else may write to `err`
-// meanwhile.
+// `err`, anew after each `interval`, and wipes the line at the end. Shows
+// nothing within the first interval, or without a terminal. Nobody else may
+// write to `err` meanwhile.
 class Progress {
  public:
-  Progress(std::ostream& err, bool is_terminal, std::string what);
+  Progress(std::ostream& err, bool is_terminal, std::string what,
+           std::chrono::milliseconds interval = std::chrono::seconds(1));
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -26,6 +28,7 @@ class Progress {
 
   std::ostream& err_;
   std::string what_;
+  std::chrono::milliseconds interval_;
   std::mutex mutex_;
   std::condition_variable_any wake_;
   std::jthread thread_;

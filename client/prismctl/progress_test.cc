@@ -3,16 +3,19 @@
 #include <absl/time/clock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <sstream>
 
 namespace prism::prismctl {
 namespace {
 
+constexpr std::chrono::milliseconds kInterval(1);
+
 TEST(ProgressTest, SaysNothingWithoutATerminal) {
   std::ostringstream err;
   {
-    Progress progress(err, false, "working");
-    absl::SleepFor(absl::Milliseconds(700));
+    Progress progress(err, false, "working", kInterval);
+    absl::SleepFor(absl::Milliseconds(300));
   }
   EXPECT_EQ(err.str(), "");
 }
@@ -20,8 +23,8 @@ TEST(ProgressTest, SaysNothingWithoutATerminal) {
 TEST(ProgressTest, WipesTheLineAtTheEnd) {
   std::ostringstream err;
   {
-    Progress progress(err, true, "working");
-    absl::SleepFor(absl::Milliseconds(700));
+    Progress progress(err, true, "working", kInterval);
+    absl::SleepFor(absl::Milliseconds(300));
   }
   // A busy machine may not have shown anything yet.
   if (!err.str().empty()) {

@@ -275,6 +275,20 @@ TEST(CliDocumentsTest, RefusesJobsThatDoNotDivide) {
   }
 }
 
+TEST(CliDocumentsTest, RefusesPlacementsThatDoNotFitTheCluster) {
+  const std::string job = WriteFile("job.yaml", kJob);
+  const std::string cluster = WriteFile("cluster.yaml", kCluster);
+  for (const WrongCase& c : {WrongCase{"[0]", "[7]", "nodes[0]", {"7"}},
+                             {"[0]", "[0, 0]", "nodes", {}},
+                             {"[0]", "first", "nodes", {"first", "list"}}}) {
+    const std::string placement =
+        WriteFile("placement.yaml", Replaced("nodes: [0]\n", c));
+    ExpectRefused(Prismctl({"predict", "--job", job, "--cluster", cluster,
+                            "--placement", placement}),
+                  placement, c);
+  }
+}
+
 TEST(CliDocumentsTest, RefusesAcceleratorsItDoesNotKnow) {
   ExpectClusterRefused({"a100-80gb-sxm",
                         "a1000",

@@ -180,6 +180,18 @@ TEST(CliTest, AServerThatIsNotThereEndsWithItsAddress) {
   EXPECT_THAT(finished.err, HasSubstr("127.0.0.1:1"));
 }
 
+TEST(CliTest, TheEnvironmentNamesTheServer) {
+  std::vector<std::string> arguments = AskProfile();
+  arguments.insert(arguments.end(), {"--timeout", "500ms"});
+  EXPECT_EQ(Prismctl(arguments, "", "127.0.0.1:1").exit_code, 3);
+}
+
+TEST(CliTest, AnEmptyServerOptionOverridesTheEnvironment) {
+  std::vector<std::string> arguments = AskProfile();
+  arguments.push_back("--server=");
+  EXPECT_EQ(Prismctl(arguments, "", "127.0.0.1:1").exit_code, 0);
+}
+
 TEST(CliTest, UsageErrorsEndWithTwo) {
   const Finished finished = Prismctl({"pedict"});
   EXPECT_EQ(finished.exit_code, 2);

@@ -31,11 +31,16 @@ void Redirect(const std::string& path, int flags, int fd) {
   if (file < 0 || dup2(file, fd) < 0) _exit(126);
 }
 
+void SetServer(const std::string& server) {
+  unsetenv("PRISM_SERVER");
+  if (!server.empty()) setenv("PRISM_SERVER", server.c_str(), 1);
+}
+
 // Starts `program` with its standard streams on files. Does not wait.
 pid_t Start(const std::string& program,
             const std::vector<std::string>& arguments,
             const std::string& in_file, const std::string& out_file,
-            const std::string& err_file) {
+            const std::string& err_file, const std::string& server = "") {
   const std::string path = std::string(PRISM_BINARY_DIR) + "/" + program;
   std::vector<char*> argv = {const_cast<char*>(path.c_str())};
   for (const std::string& argument : arguments) {
@@ -44,7 +49,7 @@ pid_t Start(const std::string& program,
   argv.push_back(nullptr);
   const pid_t pid = fork();
   if (pid != 0) return pid;
-  unsetenv("PRISM_SERVER");
+  SetServer(server);
   Redirect(in_file, O_RDONLY, STDIN_FILENO);
   Redirect(out_file, O_WRONLY | O_CREAT | O_TRUNC, STDOUT_FILENO);
   Redirect(err_file, O_WRONLY | O_CREAT | O_TRUNC, STDERR_FILENO);
@@ -105,13 +110,13 @@ std::string WriteFile(const std::string& name, const std::string& text) {
 }
 
 Finished Prismctl(const std::vector<std::string>& arguments,
-                  const std::string& in) {
+                  const std::string& in, const std::string& server) {
   const std::string in_file = WriteFile("in", in);
   const std::string out_file = WriteFile("out", "");
   const std::string err_file = WriteFile("err", "");
   Finished finished;
   finished.exit_code =
-      Wait(Start("prismctl", arguments, in_file, out_file, err_file));
+      Wait(Start("prismctl", arguments, in_file, out_file, err_file, server));
   finished.out = FileText(out_file);
   finished.err = FileText(err_file);
   for (const std::string& file : {in_file, out_file, err_file}) {

@@ -15,10 +15,10 @@ struct Finished {
   std::string err;
 };
 
-// Runs prismctl to its end with `in` as standard input and without
-// PRISM_SERVER in its environment.
+// Runs prismctl to its end with `in` as standard input, and with `server` as
+// PRISM_SERVER in its environment or, if empty, without one.
 Finished Prismctl(const std::vector<std::string>& arguments,
-                  const std::string& in = "");
+                  const std::string& in = "", const std::string& server = "");
 
 // Writes `text` to a new file of the test's temporary folder, whose name ends
 // with `name`, and returns its path.
