@@ -1,0 +1,109 @@
+// Operator and collective times against measured ones.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "core/hardware/fabric.h"
+#include "core/hardware/operator_time.h"
+
+namespace prism::hardware {
+namespace {
+
+using Row = std::vector<std::string>;
+
+std::vector<Row> ReadTable(const std::string& name) {
+  std::ifstream file(std::string(PRISM_SOURCE_DIR) +
+                     "/tests/data/kernel-and-collective-latency/" + name);
+  std::vector<Row> rows;
+  std::string line;
+  std::getline(file, line);  // heading
+  while (std::getline(file, line)) {
+    Row& row = rows.emplace_back();
+    std::istringstream cells(line);
+    std::string cell;
+    while (std::getline(cells, cell, ',')) row.push_back(cell);
+  }
+  return rows;
+}
+
+// Mean of |ln(predicted / measured)|.
+class LogError {
+ public:
+  void Add(double predicted, double measured) {
+    sum_ += std::abs(std::log(predicted / measured));
+    ++count_;
+  }
+  double mean() const { return sum_ / count_; }
+  int count() const { return count_; }
+
+ private:
+  double sum_ = 0;
+  int count_ = 0;
+};
+
+LogError ProductError(const char* accelerator, const char* table) {
+  const OperatorModel model(*FindAccelerator(accelerator));
+  LogError error;
+  for (const Row& row : ReadTable(table)) {
+    const MatrixProduct product = {
+        .m = std::stod(row[0]), .n = std::stod(row[1]), .k = std::stod(row[2])};
+    error.Add(1e3 * model.MatrixProductSeconds(product, NumberFormat::kBf16),
+              std::stod(row[3]));
+  }
+  return error;
+}
+
+CollectiveKind KindOf(const std::string& operation) {
+  if (operation == "all_gather") return CollectiveKind::kAllGather;
+  if (operation == "reduce_scatter") return CollectiveKind::kReduceScatter;
+  return CollectiveKind::kAllReduce;
+}
+
+// Of whole nodes.
+LogError CollectiveError(const char* accelerator, const char* table) {
+  Cluster cluster;
+  cluster.accelerator = accelerator;
+  const Fabric fabric(cluster, *FindAccelerator(accelerator));
+  LogError error;
+  for (const Row& row : ReadTable(table)) {
+    const int64_t gpus = std::stoll(row[1]);
+    if (gpus != 8) continue;
+    const GroupShape shape = {.members = gpus, .in_unit = {gpus}};
+    error.Add(
+        1e3 * fabric.CollectiveTime(KindOf(row[0]), std::stod(row[2]), shape)
+                  .seconds,
+        std::stod(row[3]));
+  }
+  return error;
+}
+
+TEST(MeasuredProductsTest, A100IsWithinSevenPercentOnAverage) {
+  const LogError error = ProductError("a100-80gb-sxm", "gemm_a100_sxm.csv");
+  EXPECT_GT(error.count(), 200);
+  EXPECT_LT(error.mean(), 0.07);
+}
+
+TEST(MeasuredProductsTest, H100IsWithinSixteenPercentOnAverage) {
+  const LogError error = ProductError("h100-80gb-sxm", "gemm_h100_sxm.csv");
+  EXPECT_GT(error.count(), 200);
+  EXPECT_LT(error.mean(), 0.16);
+}
+
+TEST(MeasuredCollectivesTest, A100NodesAreWithinTwelvePercent) {
+  const LogError error = CollectiveError("a100-80gb-sxm", "nccl_a100_sxm.csv");
+  EXPECT_GT(error.count(), 20);
+  EXPECT_LT(error.mean(), 0.12);
+}
+
+TEST(MeasuredCollectivesTest, H100NodesAreWithinTwentyPercent) {
+  const LogError error = CollectiveError("h100-80gb-sxm", "nccl_h100_sxm.csv");
+  EXPECT_GT(error.count(), 20);
+  EXPECT_LT(error.mean(), 0.20);
+}
+
+}  // namespace
+}  // namespace prism::hardware
