@@ -175,10 +175,36 @@ class Parser {
     script_.statements.push_back(std::move(statement));
   }
 
+  // Ends at ")" too: there ends a pattern of a case.
   void ParseCommand() {
-    Statement statement{.text = ParseWords("\n;&|", /*many=*/true)};
+    Statement statement{.text = ParseWords("\n;&|)", /*many=*/true)};
+    SkipHereDocument(statement.text);
     if (!statement.text.empty())
       script_.statements.push_back(std::move(statement));
+  }
+
+  // The lines that `command` is given with <<WORD are no part of the script.
+  void SkipHereDocument(const std::string& command) {
+    const size_t mark = command.find("<<");
+    if (mark == std::string::npos || command.substr(mark, 3) == "<<<") return;
+    std::string word = command.substr(mark + 2);
+    word.erase(0, std::min(word.find_first_not_of("-\\\"' \t"), word.size()));
+    word.resize(std::min(word.find_first_of(" \t\"'>"), word.size()));
+    const size_t end = word.empty() ? kNone : FindLine(word, at_);
+    if (end != kNone) at_ = end;
+  }
+
+  // The end of the first line after `at` that holds `word` and nothing else.
+  size_t FindLine(const std::string& word, size_t at) const {
+    for (at = text_.find(word, at); at != kNone;
+         at = text_.find(word, at + 1)) {
+      size_t begin = at;
+      while (begin > 0 && IsBlank(text_[begin - 1])) --begin;
+      const size_t end = at + word.size();
+      const bool begins = begin > 0 && text_[begin - 1] == '\n';
+      if (begins && (end == text_.size() || text_[end] == '\n')) return end;
+    }
+    return kNone;
   }
 
   // Reads up to an unquoted character of `ends`, or up to white space unless
