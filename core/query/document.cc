@@ -2,6 +2,8 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <utility>
+
 #include "core/query/json_text.h"
 #include "core/query/message_reader.h"
 #include "core/query/message_writer.h"
@@ -22,8 +24,10 @@ bool LooksLikeJson(const std::string& text) {
 // infinity, so that the field it stands in can be named.
 absl::StatusOr<Node> ParseText(const std::string& text) {
   if (!LooksLikeJson(text)) return ParseYaml(text);
-  absl::StatusOr<Node> node = ParseJson(text);
-  return absl::IsOutOfRange(node.status()) ? ParseYaml(text) : node;
+  absl::StatusOr<Node> json = ParseJson(text);
+  if (!absl::IsOutOfRange(json.status())) return json;
+  absl::StatusOr<Node> yaml = ParseYaml(text);
+  return yaml.ok() ? std::move(yaml) : std::move(json);
 }
 
 }  // namespace

@@ -204,6 +204,8 @@ INSTANTIATE_TEST_SUITE_P(
         WrongCase{R"({"name": null})", "name", "is null; must be text"},
         WrongCase{R"({"transfer": 1e999})", "transfer",
                   "is inf; must be a finite number"},
+        WrongCase{R"({"transfer":1e999})", "transfer", "is inf; must be"},
+        WrongCase{"{\n\t\"transfer\": 1e999}", "transfer", "is inf; must be"},
         WrongCase{R"({"transfer": -1e999})", "transfer", "is -inf; must be"},
         WrongCase{R"({"slowdown": {"1": 1, "1": 2}})", "slowdown[1]",
                   "is given twice"},

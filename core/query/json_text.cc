@@ -46,7 +46,7 @@ class JsonEvents final : public nlohmann::json_sax<Json> {
   }
 
   absl::Status Error() const {
-    if (overflow_) return absl::OutOfRangeError("holds a number out of range");
+    if (overflow_) return absl::OutOfRangeError(PlainError());
     if (!error_.empty()) return absl::InvalidArgumentError(PlainError());
     return absl::InvalidArgumentError(tree_.problem());
   }
