@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -69,15 +70,15 @@ bool HoldsOptionsThatMatter(const std::string& text) {
 // Collects things to say, each once, in order.
 class List {
  public:
-  void Add(std::string text) {
-    if (std::find(texts_.begin(), texts_.end(), text) == texts_.end())
-      texts_.push_back(std::move(text));
+  void Add(const std::string& text) {
+    if (seen_.insert(text).second) texts_.push_back(text);
   }
   bool empty() const { return texts_.empty(); }
   std::string Join() const { return absl::StrJoin(texts_, ", "); }
 
  private:
   std::vector<std::string> texts_;
+  std::set<std::string> seen_;
 };
 
 class Importer {

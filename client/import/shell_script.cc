@@ -6,6 +6,7 @@
 #include <array>
 #include <cctype>
 #include <optional>
+#include <set>
 
 namespace prism::import {
 namespace {
@@ -190,8 +191,13 @@ class Parser {
     std::string word = command.substr(mark + 2);
     word.erase(0, std::min(word.find_first_not_of("-\\\"' \t"), word.size()));
     word.resize(std::min(word.find_first_of(" \t\"'>"), word.size()));
-    const size_t end = word.empty() ? kNone : FindLine(word, at_);
-    if (end != kNone) at_ = end;
+    if (word.empty() || unended_.count(word) > 0) return;
+    const size_t end = FindLine(word, at_);
+    if (end == kNone) {
+      unended_.insert(word);
+    } else {
+      at_ = end;
+    }
   }
 
   // The end of the first line after `at` that holds `word` and nothing else.
@@ -260,6 +266,8 @@ class Parser {
   size_t at_ = 0;
   // False once a list ran to the end of the text: no later one ends either.
   bool lists_end_ = true;
+  // Words that end no here-document any more.
+  std::set<std::string> unended_;
   Script script_;
 };
 

@@ -280,9 +280,10 @@ std::optional<std::string> ShellVariables::Resolve(const std::string& name,
 std::string ShellVariables::ValueAfterAt(const std::string& name, int level,
                                          int depth) const {
   const auto& statements = assignments_.at(name);
-  for (int i = 0; i <= level; ++i) {
+  int first = level;
+  while (first >= 0 && known_.count({name, first}) == 0) --first;
+  for (int i = first + 1; i <= level; ++i) {
     const std::pair key(name, i);
-    if (known_.count(key) > 0) continue;
     const Statement& statement = *statements[static_cast<size_t>(i)];
     const auto outer = resolving_.extract(name);
     resolving_[name] = i;
@@ -299,16 +300,15 @@ std::string ShellVariables::ValueAfterAt(const std::string& name, int level,
   return known_[{name, level}];
 }
 
-std::vector<std::string> ShellVariables::AlternativesAt(const std::string& name,
-                                                        int depth) const {
-  const auto found = assignments_.find(name);
+const std::vector<std::string>& ShellVariables::AlternativesAt(
+    const std::string& name, int depth) const {
+  const auto known = alternatives_.find(name);
+  if (known != alternatives_.end()) return known->second;
   std::vector<std::string> values;
-  if (found == assignments_.end() || settings_.all().count(name) > 0 ||
-      BuildsOnItself(name)) {
-    return values;
-  }
-  for (size_t i = 0; i < found->second.size(); ++i) {
-    std::string value = ValueAfterAt(name, static_cast<int>(i), depth);
+  const bool decided = settings_.all().count(name) > 0 ||
+                       AssignmentCount(name) < 2 || BuildsOnItself(name);
+  for (int i = 0; !decided && i < AssignmentCount(name); ++i) {
+    std::string value = ValueAfterAt(name, i, depth);
     // "" first only prepares the name for what follows.
     const bool prepares = i == 0 && value.empty();
     if (!prepares &&
@@ -316,7 +316,8 @@ std::vector<std::string> ShellVariables::AlternativesAt(const std::string& name,
       values.push_back(std::move(value));
     }
   }
-  return values.size() > 1 ? values : std::vector<std::string>();
+  if (values.size() < 2) values.clear();
+  return alternatives_[name] = std::move(values);
 }
 
 bool ShellVariables::BuildsOnItself(const std::string& name) const {

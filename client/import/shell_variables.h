@@ -78,8 +78,8 @@ class ShellVariables {
   std::string Lookup(const std::string& name, int depth) const;
   std::optional<std::string> Resolve(const std::string& name, int depth) const;
   std::string ValueAfterAt(const std::string& name, int level, int depth) const;
-  std::vector<std::string> AlternativesAt(const std::string& name,
-                                          int depth) const;
+  const std::vector<std::string>& AlternativesAt(const std::string& name,
+                                                 int depth) const;
   bool BuildsOnItself(const std::string& name) const;
 
   std::map<std::string, std::vector<const Statement*>> assignments_;
@@ -88,6 +88,7 @@ class ShellVariables {
   // For each variable being resolved, the assignment it is in.
   mutable std::map<std::string, int> resolving_;
   mutable std::map<std::pair<std::string, int>, std::string> known_;
+  mutable std::map<std::string, std::vector<std::string>> alternatives_;
   mutable size_t total_ = 0;
 };
 
