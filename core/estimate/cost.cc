@@ -115,8 +115,7 @@ NumberFormat Cost::FormatOf(const workload::Operator& op) const {
   return format_;
 }
 
-absl::StatusOr<double> Cost::OperatorSeconds(
-    const workload::Operator& op) const {
+absl::StatusOr<double> Cost::SecondsOf(const workload::Operator& op) const {
   const NumberFormat format = FormatOf(op);
   double seconds = 0;
   switch (op.kind) {
@@ -148,7 +147,7 @@ absl::StatusOr<double> Cost::OperatorSeconds(
     const std::vector<workload::Operator>& operators) const {
   double total = 0;
   for (const workload::Operator& op : operators) {
-    const absl::StatusOr<double> seconds = OperatorSeconds(op);
+    const absl::StatusOr<double> seconds = SecondsOf(op);
     if (!seconds.ok()) return seconds.status();
     total += *seconds;
   }

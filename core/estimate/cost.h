@@ -51,7 +51,7 @@ class Cost final {
   hardware::Peak peak() const;
 
  private:
-  absl::StatusOr<double> OperatorSeconds(const workload::Operator& op) const;
+  absl::StatusOr<double> SecondsOf(const workload::Operator& op) const;
   hardware::NumberFormat FormatOf(const workload::Operator& op) const;
 
   const hardware::Accelerator& accelerator_;
