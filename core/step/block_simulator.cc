@@ -41,6 +41,7 @@ bool BlockSimulator::RunOperations(const Elements& elements, bool whole_samples,
                                    const base::Budget& budget) {
   ResetClocks(elements, whole_samples);
   arrival_.resize(compiled_.plan.slots * rows_);
+  hop_seconds_.resize(compiled_.plan.slots * stride_);
   size_t draws = 0;
   for (const PlannedOperation& planned : compiled_.plan.operations) {
     RunOperation(planned);
@@ -48,7 +49,9 @@ bool BlockSimulator::RunOperations(const Elements& elements, bool whole_samples,
       draws += segment.count * segment.tasks.size() * rows_;
     }
     if (draws > kDrawsBetweenPolls) {
-      if (budget.Cancelled()) return false;
+      if (budget.Cancelled() || budget.Remaining() <= absl::ZeroDuration()) {
+        return false;
+      }
       draws = 0;
     }
   }
@@ -70,7 +73,12 @@ void BlockSimulator::RunOperation(const PlannedOperation& planned) {
        .stream_operation = planned.id},
       rank_clock);
   if (planned.sends != kAbsent) {
-    runner_.Send(planned, rank_clock, &arrival_[planned.sends * rows_]);
+    double* arrival = &arrival_[planned.sends * rows_];
+    runner_.Send(planned, rank_clock, arrival);
+    if (mode_ == DrawMode::kNominal) {
+      double* hop = &hop_seconds_[planned.sends * stride_];
+      for (size_t e = 0; e < stride_; ++e) hop[e] = arrival[e] - rank_clock[e];
+    }
   }
 }
 
@@ -79,27 +87,19 @@ void BlockSimulator::AwaitArrival(const PlannedOperation& planned,
   const double* arrival = &arrival_[planned.receives * rows_];
   if (mode_ == DrawMode::kNominal) {
     // Of the wait, the hop's own time is communication and the rest bubble.
-    const double hop = HopMean(planned);
+    const double* hop = &hop_seconds_[planned.receives * stride_];
     for (int lane = 0; lane < graph_.grid.lanes; ++lane) {
       for (size_t e = 0; e < stride_; ++e) {
         const size_t i = lane * stride_ + e;
         const double wait = arrival[i] - rank_clock[i];
         if (wait > 0) {
           runner_.AddKindSeconds(planned.stage, graph_.hop_kind, lane, e,
-                                 std::min(wait, hop));
+                                 std::min(wait, hop[e]));
         }
       }
     }
   }
   stats::MaxRows(rank_clock, arrival, rows_, rank_clock);
-}
-
-// Nominal seconds of the hop that `planned` waited for.
-double BlockSimulator::HopMean(const PlannedOperation& planned) const {
-  const bool forward = planned.operation.phase == Phase::kForward;
-  const int u = planned.operation.virtual_stage;
-  const int hop = forward ? graph_.forward_hop[u - 1] : graph_.backward_hop[u];
-  return compiled_.samplers[hop].stated_mean();
 }
 
 // A rank is done when its last operation and all its streams are.

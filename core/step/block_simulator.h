@@ -23,8 +23,8 @@ class BlockSimulator {
   static size_t PreferredElements(const CompiledGraph& compiled);
 
   // Runs every operation of `elements`; false where the budget was cancelled
-  // half-way. Afterwards clock(stage) holds when each rank is done, its
-  // streams included.
+  // or ran out half-way. Afterwards clock(stage) holds when each rank is done,
+  // its streams included.
   bool RunOperations(const Elements& elements, bool whole_samples,
                      const base::Budget& budget);
 
@@ -45,7 +45,6 @@ class BlockSimulator {
   void RunOperation(const PlannedOperation& planned);
   void AwaitArrival(const PlannedOperation& planned, double* clock);
   void DrainStreams(int stage);
-  double HopMean(const PlannedOperation& planned) const;
 
   const CompiledGraph& compiled_;
   const StepGraph& graph_;
@@ -55,6 +54,8 @@ class BlockSimulator {
   size_t rows_ = 0;
   std::vector<double> clock_;    // [stage][lane][element]
   std::vector<double> arrival_;  // [slot][lane][element]
+  // Nominal mode only: seconds of the hop under way, [slot][element].
+  std::vector<double> hop_seconds_;
 };
 
 }  // namespace prism::step

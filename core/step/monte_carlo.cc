@@ -156,7 +156,8 @@ class Simulation {
     if (budget_.Cancelled() || budget_.Remaining() < kAnswerReserve) {
       return true;
     }
-    return !options_.samples.has_value() &&
+    // Patience ends a search for precision, never the answer itself.
+    return !options_.samples.has_value() && simulated_ >= kFewestSamples &&
            budget_.Elapsed() > options_.patience;
   }
 
@@ -174,6 +175,7 @@ class Simulation {
         const int64_t first = done_ + i * chunk_;
         finished[i] =
             workers_[worker].Run(first, chunk_, budget_, &step_seconds_[first]);
+        if (finished[i]) simulated_ += chunk_;
       }
     });
     int64_t whole = 0;
@@ -227,6 +229,7 @@ class Simulation {
   std::vector<SampleWorker> workers_;
   std::vector<double> step_seconds_;
   int64_t done_ = 0;
+  std::atomic<int64_t> simulated_{0};
 };
 
 }  // namespace

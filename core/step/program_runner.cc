@@ -144,6 +144,7 @@ void ProgramRunner::BuildGroupLayouts() {
     const uint64_t span =
         static_cast<uint64_t>(group.replica_stride) * group.replica_count;
     layout.leader_of.resize(elements_->count);
+    layout.leader_element.clear();
     std::vector<uint64_t> replica, sample;
     std::vector<uint32_t> leader_at(graph_.grid.replicas);
     for (size_t e = 0; e < elements_->count; ++e) {
@@ -153,6 +154,7 @@ void ProgramRunner::BuildGroupLayouts() {
         leader_at[r] = static_cast<uint32_t>(replica.size());
         replica.push_back(r);
         sample.push_back(elements_->sample[e]);
+        layout.leader_element.push_back(static_cast<uint32_t>(e));
       }
       layout.leader_of[e] = leader_at[first];
     }
@@ -396,12 +398,9 @@ void ProgramRunner::AddGroupLaneDraw(const Task& task, int leader_lane,
   const bool has_paths =
       task.group < static_cast<int>(graph_.group_factor.size()) &&
       !graph_.group_factor[task.group].empty();
-  const auto* leader_of = group.spans_replicas()
-                              ? group_layout_[task.group].leader_of.data()
-                              : nullptr;
-  const size_t width = group.spans_replicas()
-                           ? group_layout_[task.group].leaders.stride()
-                           : stride_;
+  const GroupLayout* layout =
+      group.spans_replicas() ? &group_layout_[task.group] : nullptr;
+  const size_t width = layout == nullptr ? stride_ : layout->leaders.stride();
   const double mean = compiled_.samplers[task.distribution].stated_mean();
   const double* factor_row =
       factor.row == nullptr
@@ -410,7 +409,7 @@ void ProgramRunner::AddGroupLaneDraw(const Task& task, int leader_lane,
   double* row = clock + leader_lane * stride_;
   const double* lane_draws =
       draws == nullptr ? nullptr : draws + leader_lane * width;
-  if (!has_paths && leader_of == nullptr && lane_draws != nullptr) {
+  if (!has_paths && layout == nullptr && lane_draws != nullptr) {
     if (factor_row == nullptr) {
       stats::AddScaled(lane_draws, factor.scale, stride_, row);
       return;
@@ -421,10 +420,12 @@ void ProgramRunner::AddGroupLaneDraw(const Task& task, int leader_lane,
     }
   }
   for (size_t e = 0; e < elements_->count; ++e) {
-    double draw = lane_draws == nullptr  ? mean
-                  : leader_of == nullptr ? lane_draws[e]
-                                         : lane_draws[leader_of[e]];
-    if (factor_row != nullptr) draw *= factor_row[e];
+    const size_t leader = layout == nullptr ? e : layout->leader_of[e];
+    double draw = lane_draws == nullptr ? mean : lane_draws[leader];
+    if (factor_row != nullptr) {
+      draw *=
+          factor_row[layout == nullptr ? e : layout->leader_element[leader]];
+    }
     if (has_paths) draw *= GroupFactor(task.group, leader_lane, e);
     row[e] += draw * factor.scale;
   }

@@ -74,10 +74,11 @@ class ProgramRunner {
     bool per_lane = false;
     double scale = 1;
   };
-  // Elements whose streams give a group's draws, and the group of each
-  // element.
+  // Elements whose streams and factors give a group's draws, where they stand
+  // in the block, and the group of each element.
   struct GroupLayout {
     Elements leaders;
+    std::vector<uint32_t> leader_element;
     std::vector<uint32_t> leader_of;
   };
 

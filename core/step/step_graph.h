@@ -87,7 +87,8 @@ struct Task {
   int distribution = 0;  // index into StepGraph::distributions
   FactorClass factor_class = FactorClass::kCompute;
   // Index into StepGraph::groups: the members wait for each other and share
-  // one draw. kNoGroup: each rank draws its own and waits for nobody.
+  // one draw, with the factors of the group's first rank. kNoGroup: each rank
+  // draws its own and waits for nobody.
   int group = kNoGroup;
   int stream = 0;
   // How many tasks back, in the unrolled order of the operation, the tasks it
