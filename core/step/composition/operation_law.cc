@@ -1,0 +1,415 @@
+#include "core/step/composition/operation_law.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/stats/normal.h"
+
+namespace prism::step {
+namespace {
+
+using stats::Distribution;
+
+// Beyond these a sum of parts is not close enough to normal for three terms of
+// its cumulants.
+constexpr double kLightSkewness = 0.5;
+constexpr double kLightKurtosis = 1.0;
+// More draws of one heavy part in one operation than this are left to the
+// reference method.
+constexpr int64_t kMostHeavyDraws = 16;
+
+bool IsLight(const Cumulants& c) {
+  if (c[1] <= 0) return true;
+  const double sd = std::sqrt(c[1]);
+  return std::abs(c[2]) < kLightSkewness * c[1] * sd &&
+         std::abs(c[3]) < kLightKurtosis * c[1] * c[1];
+}
+
+// Independent copies of one part of an operation.
+struct Part {
+  ScoreLaw law;
+  Cumulants cumulants = {};
+  double compute_mean = 0;
+  double network_variance = 0;
+  int64_t copies = 1;
+  ScoreLaw lane;     // of one lane, where the part is a maximum over lanes
+  double share = 0;  // of the lane's mean that is compute
+};
+
+// Draws that one lane adds to its clock before the lanes meet.
+struct LaneSum {
+  Cumulants compute = {};
+  Cumulants network = {};
+  int random_draws = 0;
+  ScoreLaw single;  // law of the random draw, while there is one
+  std::vector<RareStall> stalls;
+
+  bool empty() const { return compute[0] == 0 && network[0] == 0; }
+};
+
+class Reducer {
+ public:
+  Reducer(const StepGraph& graph, const OperationSetting& setting)
+      : graph_(graph),
+        setting_(setting),
+        lanes_(static_cast<size_t>(graph.grid.lanes)) {}
+
+  std::optional<OperationLaw> Reduce(const Program& program) {
+    for (const Segment& segment : program.segments) {
+      if (!AddSegment(segment)) return std::nullopt;
+    }
+    if (!pending_.empty()) {
+      if (lanes_ > 1) return std::nullopt;
+      if (!CloseLanes()) return std::nullopt;
+    }
+    return Sum();
+  }
+
+ private:
+  // The first pass joins what was pending before; where lanes meet, all later
+  // passes are alike.
+  bool AddSegment(const Segment& segment) {
+    const bool meets =
+        std::any_of(segment.tasks.begin(), segment.tasks.end(),
+                    [](const Task& task) { return task.group != kNoGroup; });
+    if (!meets) {
+      for (const Task& task : segment.tasks) AddOwn(task, segment.count);
+      return true;
+    }
+    if (!AddPass(segment)) return false;
+    if (segment.count == 1) return true;
+    const size_t first = parts_.size();
+    if (!AddPass(segment)) return false;
+    for (size_t i = first; i < parts_.size(); ++i) {
+      parts_[i].copies = segment.count - 1;
+    }
+    return true;
+  }
+
+  bool AddPass(const Segment& segment) {
+    for (const Task& task : segment.tasks) {
+      if (task.group == kNoGroup) {
+        AddOwn(task, 1);
+        continue;
+      }
+      const Group& group = graph_.groups[task.group];
+      if (group.lane_count != graph_.grid.lanes || group.spans_replicas() ||
+          !CloseLanes()) {
+        return false;
+      }
+      AddShared(task);
+    }
+    return true;
+  }
+
+  double FactorOf(const Task& task) const {
+    return task.factor_class == FactorClass::kNetwork ? setting_.network_factor
+                                                      : setting_.compute_factor;
+  }
+
+  void AddOwn(const Task& task, int64_t count) {
+    const Distribution& whole = graph_.distributions[task.distribution];
+    std::vector<stats::MixtureComponent> rare;
+    const Distribution d = SplitRare(whole, setting_.rare_weight, &rare);
+    if (d.IsConstant() && d.Mean() == 0 && rare.empty()) return;
+    const double factor = FactorOf(task);
+    const ScoreLaw law = ScoreLaw::Of(d).ScaledBy(factor);
+    Cumulants c = law.ComputeCumulants();
+    c[0] = d.Mean() * factor;
+    c[1] = d.Variance() * factor * factor;
+    Cumulants& sum = task.factor_class == FactorClass::kNetwork
+                         ? pending_.network
+                         : pending_.compute;
+    sum = sum + RepeatedCumulants(c, static_cast<double>(count));
+    if (!d.IsConstant()) {
+      pending_.random_draws += static_cast<int>(std::min<int64_t>(count, 99));
+      pending_.single = law;
+    }
+    for (const auto& [weight, stall] : rare) {
+      pending_.stalls.push_back(
+          {weight * static_cast<double>(count * graph_.grid.lanes),
+           ScoreLaw::Of(stall).ScaledBy(factor), c[0]});
+    }
+  }
+
+  // All lanes meet: the maximum over the lanes of what each has pending.
+  bool CloseLanes() {
+    const LaneSum lane = std::move(pending_);
+    pending_ = {};
+    if (lane.empty()) return true;
+    const Cumulants total = lane.compute + lane.network;
+    const double mean = total[0];
+    Part part;
+    if (lane.random_draws == 1) {
+      part.law = ShiftToMean(lane.single, mean);
+    } else {
+      if (lanes_ > 1 && !IsLight(total)) return false;
+      part.law = ScoreLaw::FromCumulants(total);
+    }
+    // Lane factors touch compute alone; of a sum with network draws they act
+    // on its compute share.
+    part.share = mean > 0 ? lane.compute[0] / mean : 0;
+    part.lane = part.law;
+    if (lanes_ == 1) {
+      part.cumulants = total;
+    } else {
+      part.law = part.law.MaximumOf(static_cast<double>(lanes_));
+      part.cumulants = part.law.ComputeCumulants();
+    }
+    // What the latest lane spent on the network: its mean plus its share of
+    // the surplus of the maximum.
+    const double network_part = total[1] > 0 ? lane.network[1] / total[1] : 0;
+    part.compute_mean = part.cumulants[0] - lane.network[0] -
+                        network_part * (part.cumulants[0] - mean);
+    part.network_variance = network_part * part.cumulants[1];
+    for (RareStall stall : lane.stalls) {
+      stall.typical += part.cumulants[0] - mean;
+      stalls_.push_back(std::move(stall));
+    }
+    parts_.push_back(std::move(part));
+    return true;
+  }
+
+  static ScoreLaw ShiftToMean(const ScoreLaw& law, double mean) {
+    return law.ShiftedBy(mean - law.ComputeCumulants()[0]);
+  }
+
+  // One draw that all lanes share.
+  void AddShared(const Task& task) {
+    const Distribution& whole = graph_.distributions[task.distribution];
+    std::vector<stats::MixtureComponent> rare;
+    const Distribution d = SplitRare(whole, setting_.rare_weight, &rare);
+    const double factor = FactorOf(task);
+    Part part;
+    part.law = ScoreLaw::Of(d).ScaledBy(factor);
+    part.cumulants = part.law.ComputeCumulants();
+    part.cumulants[0] = d.Mean() * factor;
+    part.cumulants[1] = d.Variance() * factor * factor;
+    if (task.factor_class == FactorClass::kNetwork) {
+      part.network_variance = part.cumulants[1];
+    } else {
+      part.compute_mean = part.cumulants[0];
+    }
+    for (const auto& [weight, stall] : rare) {
+      stalls_.push_back(
+          {weight, ScoreLaw::Of(stall).ScaledBy(factor), part.cumulants[0]});
+    }
+    if (part.cumulants[0] > 0) parts_.push_back(std::move(part));
+  }
+
+  std::optional<OperationLaw> Sum() {
+    OperationLaw law;
+    Cumulants light = {};
+    const Part* only = nullptr;
+    int64_t random_parts = 0, heavy_draws = 0;
+    double network_variance = 0;
+    for (const Part& part : parts_) {
+      const double copies = static_cast<double>(part.copies);
+      law.mean += part.cumulants[0] * copies;
+      law.compute_mean += part.compute_mean * copies;
+      law.variance += part.cumulants[1] * copies;
+      network_variance += part.network_variance * copies;
+      if (part.share > 0) {
+        law.lane_parts.push_back({part.lane, part.share, copies});
+      }
+      if (part.cumulants[1] <= 0) continue;
+      random_parts += part.copies;
+      only = &part;
+      const Cumulants all = RepeatedCumulants(part.cumulants, copies);
+      if (IsLight(all)) {
+        light = light + all;
+      } else {
+        heavy_draws += part.copies;
+      }
+    }
+    if (heavy_draws > kMostHeavyDraws) return std::nullopt;
+    if (law.variance > 0) law.network_share = network_variance / law.variance;
+    law.stalls = stalls_;
+    if (random_parts == 1) {
+      law.draws.push_back(MakeDraw(only->law, only->cumulants[0],
+                                   std::sqrt(only->cumulants[1])));
+      return law;
+    }
+    if (light[1] > 0) {
+      light[0] = 0;
+      law.draws.push_back(
+          MakeDraw(ScoreLaw::FromCumulants(light), 0, std::sqrt(light[1])));
+    }
+    for (const Part& part : parts_) {
+      const double copies = static_cast<double>(part.copies);
+      if (IsLight(RepeatedCumulants(part.cumulants, copies))) continue;
+      for (int64_t i = 0; i < part.copies; ++i) {
+        law.draws.push_back(MakeDraw(part.law, part.cumulants[0],
+                                     std::sqrt(part.cumulants[1])));
+      }
+    }
+    return law;
+  }
+
+  const StepGraph& graph_;
+  const OperationSetting& setting_;
+  const size_t lanes_;
+  LaneSum pending_;
+  std::vector<Part> parts_;
+  std::vector<RareStall> stalls_;
+};
+
+// Solves the normal equations of a weighted least-squares polynomial.
+ScorePolynomial FitPolynomial(const ScoreLaw& law, double mean) {
+  constexpr int kTerms = 6;
+  double a[kTerms][kTerms + 1] = {};
+  for (int node = 0; node < ScoreLaw::kNodes; ++node) {
+    const double z = ScoreLaw::NodeScore(node);
+    if (std::abs(z) > 5.5) continue;
+    // Flatter than the density, so that the tails are fitted as well.
+    const double weight = std::exp(-z * z / 4);
+    double powers[2 * kTerms - 1];
+    powers[0] = weight;
+    for (int i = 1; i < 2 * kTerms - 1; ++i) powers[i] = powers[i - 1] * z;
+    const double y = law.At(z) - mean;
+    for (int row = 0; row < kTerms; ++row) {
+      for (int column = 0; column < kTerms; ++column) {
+        a[row][column] += powers[row + column];
+      }
+      a[row][kTerms] += powers[row] * y;
+    }
+  }
+  for (int pivot = 0; pivot < kTerms; ++pivot) {
+    for (int row = 0; row < kTerms; ++row) {
+      if (row == pivot) continue;
+      const double ratio = a[row][pivot] / a[pivot][pivot];
+      for (int column = pivot; column <= kTerms; ++column) {
+        a[row][column] -= ratio * a[pivot][column];
+      }
+    }
+  }
+  ScorePolynomial polynomial;
+  for (int i = 0; i < kTerms; ++i) {
+    polynomial[kTerms - 1 - i] = static_cast<float>(a[i][kTerms] / a[i][i]);
+  }
+  return polynomial;
+}
+
+double Evaluate(const ScorePolynomial& polynomial, double z) {
+  double sum = 0;
+  for (float c : polynomial) sum = sum * z + c;
+  return sum;
+}
+
+double Evaluate(const ScoreDraw& draw, double z) {
+  if (draw.is_polynomial) return Evaluate(draw.polynomial, z);
+  const double position =
+      std::clamp((z + kTableEnd) * kTableNodes / (2 * kTableEnd), 0.0,
+                 kTableNodes - 0.001);
+  const int node = static_cast<int>(position);
+  const double part = position - node;
+  return draw.table[node] + part * (draw.table[node + 1] - draw.table[node]);
+}
+
+// A step adds hundreds of draws, so their mean and variance must be right to
+// the last digit: takes out what the fit or the table got wrong.
+void Standardise(ScoreDraw& draw, double spread) {
+  double weights = 0, sum = 0, squares = 0;
+  for (double z = -7; z <= 7; z += 1.0 / 64) {
+    const double weight = stats::NormalDensity(z);
+    const double x = Evaluate(draw, z);
+    weights += weight;
+    sum += weight * x;
+    squares += weight * x * x;
+  }
+  const double mean = sum / weights;
+  const double variance = squares / weights - mean * mean;
+  const double scale = variance > 0 ? spread / std::sqrt(variance) : 1;
+  if (draw.is_polynomial) {
+    draw.polynomial.back() -= static_cast<float>(mean);
+    for (float& c : draw.polynomial) c *= static_cast<float>(scale);
+  } else {
+    for (float& x : draw.table) {
+      x = static_cast<float>((x - mean) * scale);
+    }
+  }
+}
+
+}  // namespace
+
+std::optional<OperationLaw> ReduceOperation(const StepGraph& graph,
+                                            const Program& program,
+                                            const OperationSetting& setting) {
+  return Reducer(graph, setting).Reduce(program);
+}
+
+LaneEffect EffectOfLanes(const OperationLaw& law,
+                         std::span<const double> lane_factors) {
+  const auto [low, high] =
+      std::minmax_element(lane_factors.begin(), lane_factors.end());
+  if (*low == *high) return {*low, *low};
+  double mean = law.compute_mean, variance = law.variance;
+  const double lanes = static_cast<double>(lane_factors.size());
+  std::vector<WeightedFactor> factors(lane_factors.size());
+  for (const LanePart& part : law.lane_parts) {
+    for (size_t l = 0; l < factors.size(); ++l) {
+      factors[l].factor = 1 + (lane_factors[l] - 1) * part.share;
+    }
+    const Cumulants alike = part.lane.MaximumOf(lanes).ComputeCumulants();
+    const Cumulants unlike = part.lane.MaximumOf(factors).ComputeCumulants();
+    mean += (unlike[0] - alike[0]) * part.copies;
+    variance += (unlike[1] - alike[1]) * part.copies;
+  }
+  // The network's share of the variance stays; ScaleRow's caller sees to it
+  // that `spread` acts on the rest.
+  const double fixed = law.network_share * law.variance;
+  const double free = law.variance - fixed;
+  LaneEffect effect;
+  if (law.compute_mean > 0) effect.mean = mean / law.compute_mean;
+  if (free > 0) {
+    effect.spread = std::sqrt(std::max(variance - fixed, 0.0) / free);
+  }
+  return effect;
+}
+
+ScoreDraw MakeDraw(const ScoreLaw& law, double mean, double spread) {
+  ScoreDraw draw;
+  draw.polynomial = FitPolynomial(law, mean);
+  double worst = 0;
+  for (double z = -4; z <= 4; z += 0.25) {
+    worst = std::max(worst,
+                     std::abs(law.At(z) - mean - Evaluate(draw.polynomial, z)));
+  }
+  draw.is_polynomial = worst <= 0.01 * spread;
+  if (!draw.is_polynomial) {
+    for (int i = 0; i <= kTableNodes; ++i) {
+      const double z = 2 * kTableEnd * i / kTableNodes - kTableEnd;
+      draw.table[i] = static_cast<float>(law.At(z) - mean);
+    }
+  }
+  Standardise(draw, spread);
+  return draw;
+}
+
+Distribution SplitRare(const Distribution& distribution, double rare_weight,
+                       std::vector<stats::MixtureComponent>* rare) {
+  const auto* mixture = std::get_if<stats::Mixture>(&distribution.kind());
+  if (mixture == nullptr) return distribution;
+  std::vector<stats::MixtureComponent> common;
+  double common_mean = 0, common_weight = 0;
+  for (const auto& component : *mixture->components) {
+    if (component.weight < rare_weight) continue;
+    common.push_back(component);
+    common_mean += component.weight * component.distribution.Mean();
+    common_weight += component.weight;
+  }
+  if (common.empty()) return distribution;
+  common_mean /= common_weight;
+  for (const auto& component : *mixture->components) {
+    if (component.weight >= rare_weight) continue;
+    // A rare component that is no longer than the rest is no stall.
+    if (component.distribution.Mean() > common_mean) {
+      rare->push_back(component);
+    } else {
+      common.push_back(component);
+    }
+  }
+  return Distribution::MakeMixture(std::move(common));
+}
+
+}  // namespace prism::step

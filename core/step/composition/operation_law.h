@@ -1,0 +1,91 @@
+// OperationLaw: all draws of one operation as one or a few.
+//
+// Inside an operation the lanes of a stage start together and, where every
+// path ends in a synchronisation of all lanes, end together. Then the
+// operation is a sum of independent parts: lane maxima of sums of draws, and
+// shared draws of collectives. Parts that are close to normal are merged
+// through their cumulants into one polynomial of one normal score; the others
+// keep a draw of their own, read from a table.
+#ifndef PRISM_CORE_STEP_COMPOSITION_OPERATION_LAW_H_
+#define PRISM_CORE_STEP_COMPOSITION_OPERATION_LAW_H_
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/step/composition/pipeline_kernels.h"
+#include "core/step/composition/score_law.h"
+#include "core/step/step_graph.h"
+
+namespace prism::step {
+
+// A deviation from the mean drawn from one normal score.
+struct ScoreDraw {
+  bool is_polynomial = true;
+  ScorePolynomial polynomial = {};
+  ScoreDeviations table = {};
+};
+
+// A rare, long draw: left out of the laws and stratified on its number.
+struct RareStall {
+  double probability = 0;  // per operation
+  ScoreLaw seconds;        // of the stalled draw
+  double typical = 0;      // what the draw takes otherwise
+};
+
+// What one lane does before the lanes meet.
+struct LanePart {
+  ScoreLaw lane;      // of one lane at factor 1
+  double share = 1;   // of its mean that lane factors multiply
+  double copies = 1;  // in the operation
+};
+
+struct OperationLaw {
+  double mean = 0;          // seconds, at factor 1
+  double compute_mean = 0;  // the part of it that compute factors multiply
+  double variance = 0;
+  // Share of the variance that compute factors do not touch.
+  double network_share = 0;
+  std::vector<ScoreDraw> draws;
+  std::vector<RareStall> stalls;
+  std::vector<LanePart> lane_parts;
+};
+
+// How a program is run.
+struct OperationSetting {
+  // Factor on compute draws: stage scale and the means of shared factors.
+  double compute_factor = 1;
+  // Factor on network draws.
+  double network_factor = 1;
+  // Weight below which a mixture's component is a rare stall.
+  double rare_weight = 0;
+};
+
+// The law of `program`, or nothing where its lanes do not end together or a
+// part is too far from normal to be summed.
+std::optional<OperationLaw> ReduceOperation(const StepGraph& graph,
+                                            const Program& program,
+                                            const OperationSetting& setting);
+
+// What lanes of unlike speed make of an operation: factors on the mean of its
+// compute part and on its spread.
+struct LaneEffect {
+  double mean = 1;
+  double spread = 1;
+};
+LaneEffect EffectOfLanes(const OperationLaw& law,
+                         std::span<const double> lane_factors);
+
+// Deviation of `law` from `mean` as a draw: a polynomial where one fits to a
+// hundredth of the spread within four standard deviations, else a table.
+ScoreDraw MakeDraw(const ScoreLaw& law, double mean, double spread);
+
+// `distribution` without components of weight below `rare_weight`, which are
+// appended to `rare` with their weights.
+stats::Distribution SplitRare(const stats::Distribution& distribution,
+                              double rare_weight,
+                              std::vector<stats::MixtureComponent>* rare);
+
+}  // namespace prism::step
+
+#endif  // PRISM_CORE_STEP_COMPOSITION_OPERATION_LAW_H_

@@ -1,0 +1,289 @@
+#include "core/step/composition/pipeline_kernels.h"
+
+// Order matters: foreach_target includes this file once per instruction set.
+// clang-format off
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "core/step/composition/pipeline_kernels.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+#include <hwy/contrib/math/math-inl.h>
+// clang-format on
+
+HWY_BEFORE_NAMESPACE();
+namespace prism::step {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using FloatTag = hn::CappedTag<float, kPipelineRow>;
+using IntTag = hn::RebindToSigned<FloatTag>;
+using WordTag = hn::RebindToUnsigned<FloatTag>;
+using WideTag = hn::RepartitionToWide<WordTag>;
+using V = hn::Vec<FloatTag>;
+using W = hn::Vec<WordTag>;
+
+constexpr uint32_t kMultiplier0 = 0xD2511F53;
+constexpr uint32_t kMultiplier1 = 0xCD9E8D57;
+constexpr uint32_t kWeyl0 = 0x9E3779B9;
+constexpr uint32_t kWeyl1 = 0xBB67AE85;
+constexpr int kRounds = 7;
+
+// Both halves of the products of 32-bit lanes.
+void MultiplyHighLow(W a, W multiplier, W& high, W& low) {
+  const WordTag w;
+  const WideTag wide;
+  const auto even = hn::MulEven(a, multiplier);
+  const auto odd = hn::MulEven(
+      hn::BitCast(w, hn::ShiftRight<32>(hn::BitCast(wide, a))), multiplier);
+  low =
+      hn::OddEven(hn::BitCast(w, hn::ShiftLeft<32>(odd)), hn::BitCast(w, even));
+  high = hn::OddEven(hn::BitCast(w, odd),
+                     hn::BitCast(w, hn::ShiftRight<32>(even)));
+}
+
+template <size_t kTerms>
+V Polynomial(V x, const float (&c)[kTerms]) {
+  const FloatTag f;
+  V sum = hn::Set(f, c[0]);
+  for (size_t i = 1; i < kTerms; ++i) {
+    sum = hn::MulAdd(sum, x, hn::Set(f, c[i]));
+  }
+  return sum;
+}
+
+// Minimax fits of the normal quantile in w = -log(4 t (1 - t)), t the smaller
+// tail (the form of Giles, "Approximating the erfinv function", 2011).
+constexpr float kMiddle[] = {-1.6274968e-8f, 9.5454808e-7f, -5.2598075e-6f,
+                             -3.3825537e-5f, 5.5247779e-4f, -2.3704194e-3f,
+                             -1.6230404e-2f, 6.8343759e-1f, 4.5920702f};
+constexpr float kTail[] = {-4.0104166e-9f, -3.3579481e-6f, 2.1719772e-5f,
+                           -7.9806554e-5f, 2.7062427e-4f,  -7.9500688e-4f,
+                           8.8352032e-4f,  1.4284185f,     5.8586965f};
+
+// The score of a random word, its sign taken from the top bit and its
+// magnitude from the distance to the nearer end, so that both tails keep full
+// relative precision.
+V Score(W word) {
+  const FloatTag f;
+  const IntTag i;
+  const auto x = hn::BitCast(i, word);
+  const auto sign = hn::BroadcastSignBit(x);
+  // 0 ... 2^31 - 1: distance from the end, in steps of 2^-32.
+  const auto distance = hn::Xor(x, sign);
+  const V t = hn::MulAdd(hn::ConvertTo(f, distance), hn::Set(f, 0x1p-32f),
+                         hn::Set(f, 0x1p-33f));
+  const V product =
+      hn::Mul(hn::Mul(hn::Set(f, 4.0f), t), hn::Sub(hn::Set(f, 1.0f), t));
+  const V w = hn::Max(hn::Neg(hn::Log(f, product)), hn::Zero(f));
+  const V middle = hn::Mul(hn::Sub(hn::Set(f, 0.5f), t),
+                           Polynomial(hn::Sub(w, hn::Set(f, 3.0f)), kMiddle));
+  const V tail = Polynomial(hn::Sub(hn::Sqrt(w), hn::Set(f, 4.3f)), kTail);
+  const V magnitude = hn::IfThenElse(hn::Lt(w, hn::Set(f, 6.0f)), middle, tail);
+  return hn::Xor(magnitude, hn::And(hn::BitCast(f, sign), hn::Set(f, -0.0f)));
+}
+
+void ScoreRows(uint64_t key, uint32_t group, uint32_t salt,
+               const uint32_t* samples, size_t n, float* out) {
+  const FloatTag f;
+  const WordTag w;
+  const W m0 = hn::Set(w, kMultiplier0);
+  const W m1 = hn::Set(w, kMultiplier1);
+  for (size_t i = 0; i < n; i += hn::Lanes(f)) {
+    W x0 = hn::Set(w, group);
+    W x1 = hn::Set(w, salt);
+    W x2 = hn::LoadU(w, samples + i);
+    W x3 = hn::Zero(w);
+    uint32_t k0 = static_cast<uint32_t>(key);
+    uint32_t k1 = static_cast<uint32_t>(key >> 32);
+    for (int round = 0; round < kRounds; ++round) {
+      W high0, low0, high1, low1;
+      MultiplyHighLow(x0, m0, high0, low0);
+      MultiplyHighLow(x2, m1, high1, low1);
+      x0 = hn::Xor(hn::Xor(high1, x1), hn::Set(w, k0));
+      x2 = hn::Xor(hn::Xor(high0, x3), hn::Set(w, k1));
+      x1 = low1;
+      x3 = low0;
+      k0 += kWeyl0;
+      k1 += kWeyl1;
+    }
+    hn::StoreU(Score(x0), f, out + i);
+    hn::StoreU(Score(x1), f, out + n + i);
+    hn::StoreU(Score(x2), f, out + 2 * n + i);
+    hn::StoreU(Score(x3), f, out + 3 * n + i);
+  }
+}
+
+V Evaluate(V z, const ScorePolynomial& c) {
+  const FloatTag f;
+  V sum = hn::Set(f, c[0]);
+  for (size_t i = 1; i < c.size(); ++i) {
+    sum = hn::MulAdd(sum, z, hn::Set(f, c[i]));
+  }
+  return sum;
+}
+
+void PolynomialRow(const float* score, size_t n,
+                   const ScorePolynomial& polynomial, float* out) {
+  const FloatTag f;
+  for (size_t i = 0; i < n; i += hn::Lanes(f)) {
+    hn::StoreU(Evaluate(hn::LoadU(f, score + i), polynomial), f, out + i);
+  }
+}
+
+void TableRow(const float* score, size_t n, const ScoreDeviations& table,
+              float* out) {
+  const FloatTag f;
+  const IntTag integer;
+  const V end = hn::Set(f, kTableEnd);
+  const V scale = hn::Set(f, kTableNodes / (2 * kTableEnd));
+  // Just below the last node, so that its right neighbour exists.
+  const V last = hn::Set(f, kTableNodes - 0.001f);
+  for (size_t i = 0; i < n; i += hn::Lanes(f)) {
+    V position = hn::Mul(hn::Add(hn::LoadU(f, score + i), end), scale);
+    position = hn::Min(hn::Max(position, hn::Zero(f)), last);
+    const auto node = hn::ConvertTo(integer, position);
+    const V part = hn::Sub(position, hn::ConvertTo(f, node));
+    const V low = hn::GatherIndex(f, table.data(), node);
+    const V high = hn::GatherIndex(f, table.data() + 1, node);
+    hn::StoreU(hn::MulAdd(part, hn::Sub(high, low), low), f, out + i);
+  }
+}
+
+void AddRow(const float* row, size_t n, float* out) {
+  const FloatTag f;
+  for (size_t i = 0; i < n; i += hn::Lanes(f)) {
+    hn::StoreU(hn::Add(hn::LoadU(f, row + i), hn::LoadU(f, out + i)), f,
+               out + i);
+  }
+}
+
+void ScaleRow(const float* factor, const float* spread, float scaled_mean,
+              size_t n, float* deviation) {
+  const FloatTag f;
+  const V one = hn::Set(f, 1.0f);
+  const V mean = hn::Set(f, scaled_mean);
+  for (size_t i = 0; i < n; i += hn::Lanes(f)) {
+    const V extra = hn::Mul(hn::Sub(hn::LoadU(f, factor + i), one), mean);
+    hn::StoreU(hn::MulAdd(hn::LoadU(f, deviation + i), hn::LoadU(f, spread + i),
+                          extra),
+               f, deviation + i);
+  }
+}
+
+void MultiplyRow(const float* b, size_t n, float* a) {
+  const FloatTag f;
+  for (size_t i = 0; i < n; i += hn::Lanes(f)) {
+    hn::StoreU(hn::Mul(hn::LoadU(f, a + i), hn::LoadU(f, b + i)), f, a + i);
+  }
+}
+
+void AdvanceAfter(const float* arrival, float own, float other,
+                  const float* deviation, size_t n, float* clock) {
+  const FloatTag f;
+  for (size_t i = 0; i < n; i += hn::Lanes(f)) {
+    const V start =
+        hn::Max(hn::Add(hn::LoadU(f, clock + i), hn::Set(f, own)),
+                hn::Add(hn::LoadU(f, arrival + i), hn::Set(f, other)));
+    hn::StoreU(hn::Add(start, hn::LoadU(f, deviation + i)), f, clock + i);
+  }
+}
+
+void AdvancePolynomialAfter(const float* arrival, float own, float other,
+                            const float* score,
+                            const ScorePolynomial& polynomial, size_t n,
+                            float* clock) {
+  const FloatTag f;
+  for (size_t i = 0; i < n; i += hn::Lanes(f)) {
+    const V start =
+        hn::Max(hn::Add(hn::LoadU(f, clock + i), hn::Set(f, own)),
+                hn::Add(hn::LoadU(f, arrival + i), hn::Set(f, other)));
+    const V deviation = Evaluate(hn::LoadU(f, score + i), polynomial);
+    hn::StoreU(hn::Add(start, deviation), f, clock + i);
+  }
+}
+
+void AdvancePolynomial(const float* score, const ScorePolynomial& polynomial,
+                       size_t n, float* clock) {
+  const FloatTag f;
+  for (size_t i = 0; i < n; i += hn::Lanes(f)) {
+    const V deviation = Evaluate(hn::LoadU(f, score + i), polynomial);
+    hn::StoreU(hn::Add(hn::LoadU(f, clock + i), deviation), f, clock + i);
+  }
+}
+
+void SumRow(const float* a, const float* b, size_t n, float* out) {
+  const FloatTag f;
+  for (size_t i = 0; i < n; i += hn::Lanes(f)) {
+    hn::StoreU(hn::Add(hn::LoadU(f, a + i), hn::LoadU(f, b + i)), f, out + i);
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace prism::step
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace prism::step {
+
+HWY_EXPORT(ScoreRows);
+HWY_EXPORT(PolynomialRow);
+HWY_EXPORT(TableRow);
+HWY_EXPORT(AddRow);
+HWY_EXPORT(ScaleRow);
+HWY_EXPORT(MultiplyRow);
+HWY_EXPORT(AdvanceAfter);
+HWY_EXPORT(AdvancePolynomialAfter);
+HWY_EXPORT(AdvancePolynomial);
+HWY_EXPORT(SumRow);
+
+void ScoreRows(uint64_t key, uint32_t group, uint32_t salt,
+               const uint32_t* samples, size_t n, float* out) {
+  HWY_DYNAMIC_DISPATCH(ScoreRows)(key, group, salt, samples, n, out);
+}
+
+void PolynomialRow(const float* score, size_t n,
+                   const ScorePolynomial& polynomial, float* out) {
+  HWY_DYNAMIC_DISPATCH(PolynomialRow)(score, n, polynomial, out);
+}
+
+void TableRow(const float* score, size_t n, const ScoreDeviations& table,
+              float* out) {
+  HWY_DYNAMIC_DISPATCH(TableRow)(score, n, table, out);
+}
+
+void AddRow(const float* row, size_t n, float* out) {
+  HWY_DYNAMIC_DISPATCH(AddRow)(row, n, out);
+}
+
+void ScaleRow(const float* factor, const float* spread, float scaled_mean,
+              size_t n, float* deviation) {
+  HWY_DYNAMIC_DISPATCH(ScaleRow)(factor, spread, scaled_mean, n, deviation);
+}
+
+void MultiplyRow(const float* b, size_t n, float* a) {
+  HWY_DYNAMIC_DISPATCH(MultiplyRow)(b, n, a);
+}
+
+void AdvanceAfter(const float* arrival, float own, float other,
+                  const float* deviation, size_t n, float* clock) {
+  HWY_DYNAMIC_DISPATCH(AdvanceAfter)(arrival, own, other, deviation, n, clock);
+}
+
+void AdvancePolynomialAfter(const float* arrival, float own, float other,
+                            const float* score,
+                            const ScorePolynomial& polynomial, size_t n,
+                            float* clock) {
+  HWY_DYNAMIC_DISPATCH(AdvancePolynomialAfter)
+  (arrival, own, other, score, polynomial, n, clock);
+}
+
+void AdvancePolynomial(const float* score, const ScorePolynomial& polynomial,
+                       size_t n, float* clock) {
+  HWY_DYNAMIC_DISPATCH(AdvancePolynomial)(score, polynomial, n, clock);
+}
+
+void SumRow(const float* a, const float* b, size_t n, float* out) {
+  HWY_DYNAMIC_DISPATCH(SumRow)(a, b, n, out);
+}
+
+}  // namespace prism::step
+#endif  // HWY_ONCE

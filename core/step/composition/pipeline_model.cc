@@ -1,0 +1,147 @@
+#include "core/step/composition/pipeline_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+namespace prism::step {
+namespace {
+
+// Expected number of draws of a component in one replica below which it counts
+// as a rare stall.
+constexpr double kRareStalls = 0.3;
+
+class ModelBuilder {
+ public:
+  ModelBuilder(const CompiledGraph& compiled, const PipelineSetting& setting)
+      : compiled_(compiled), graph_(*compiled.graph), setting_(setting) {}
+
+  std::optional<PipelineModel> Build() {
+    model_.stages = graph_.grid.stages;
+    model_.slots = compiled_.plan.slots;
+    model_.microbatches = graph_.microbatches;
+    AddLoad();
+    if (!AddLaws()) return std::nullopt;
+    AddOperations();
+    return std::move(model_);
+  }
+
+ private:
+  // All factors of micro-batches as one draw around its mean.
+  void AddLoad() {
+    for (const SharedFactor& factor : graph_.shared_factors) {
+      if (factor.scope != FactorScope::kReplicaMicrobatch) continue;
+      const double mean = factor.distribution.Mean();
+      load_mean_ *= mean;
+      if (factor.distribution.IsConstant()) continue;
+      model_.load =
+          MakeDraw(ScoreLaw::Of(factor.distribution).ScaledBy(1 / mean), 1,
+                   std::sqrt(factor.distribution.Variance()) / mean);
+    }
+  }
+
+  // Draws of a replica that are made from one distribution, to see what is
+  // rare: every task, lane and repetition of every operation.
+  double DrawsPerReplica() const {
+    double draws = 0;
+    for (const PlannedOperation& planned : compiled_.plan.operations) {
+      for (const Segment& s : graph_.programs[planned.program].segments) {
+        draws += static_cast<double>(s.count) * graph_.grid.lanes;
+      }
+    }
+    return std::max(draws, 1.0);
+  }
+
+  bool AddLaws() {
+    std::map<std::pair<int, double>, int> known;
+    const double rare_weight = kRareStalls / DrawsPerReplica();
+    for (int phase = 0; phase < kPhases; ++phase) {
+      model_.law_of[phase].assign(graph_.virtual_stages(), kAbsent);
+      for (int u = 0; u < graph_.virtual_stages(); ++u) {
+        const int program = graph_.program_of[phase][u];
+        if (program == kAbsent) continue;
+        const double scale =
+            graph_.stage_scale.empty() ? 1 : graph_.stage_scale[u];
+        const auto [entry, is_new] = known.try_emplace(
+            {program, scale}, static_cast<int>(model_.laws.size()));
+        model_.law_of[phase][u] = entry->second;
+        if (!is_new) continue;
+        auto law = ReduceOperation(graph_, graph_.programs[program],
+                                   {.compute_factor = scale * load_mean_,
+                                    .network_factor = setting_.network_factor,
+                                    .rare_weight = rare_weight});
+        if (!law.has_value()) return false;
+        model_.laws.push_back(*std::move(law));
+      }
+    }
+    return true;
+  }
+
+  int AddHop(int distribution) {
+    const auto [entry, is_new] =
+        hop_of_.try_emplace(distribution, static_cast<int>(model_.hops.size()));
+    if (!is_new) return entry->second;
+    const auto& law = graph_.distributions[distribution];
+    const double factor = setting_.network_factor;
+    HopLaw hop{.mean = law.Mean() * factor,
+               .is_constant = law.IsConstant(),
+               .draw = {}};
+    if (!hop.is_constant) {
+      hop.draw = MakeDraw(ScoreLaw::Of(law).ScaledBy(factor), hop.mean,
+                          std::sqrt(law.Variance()) * factor);
+    }
+    model_.hops.push_back(std::move(hop));
+    return entry->second;
+  }
+
+  void AddOperations() {
+    std::vector<double> clock(model_.stages, 0.0);
+    std::vector<double> arrival(model_.slots, 0.0);
+    for (const PlannedOperation& planned : compiled_.plan.operations) {
+      const Operation& op = planned.operation;
+      PipelineOperation pipelined{
+          .stage = planned.stage,
+          .microbatch = op.microbatch,
+          .virtual_stage = op.virtual_stage,
+          .law = model_.law_of[static_cast<int>(op.phase)][op.virtual_stage],
+          .receives = planned.receives,
+          .sends = planned.sends};
+      const OperationLaw& law = model_.laws[pipelined.law];
+      double start = clock[planned.stage];
+      if (planned.receives != kAbsent) {
+        const double arrived = arrival[planned.receives];
+        start = std::max(start, arrived);
+        pipelined.own_offset = static_cast<float>(clock[planned.stage] - start);
+        pipelined.arrival_offset = static_cast<float>(arrived - start);
+      }
+      clock[planned.stage] = start + law.mean;
+      if (planned.sends != kAbsent) {
+        pipelined.hop = AddHop(planned.hop);
+        arrival[planned.sends] =
+            clock[planned.stage] + model_.hops[pipelined.hop].mean;
+      }
+      for (const RareStall& stall : law.stalls) {
+        model_.expected_stalls += stall.probability;
+      }
+      model_.operations.push_back(pipelined);
+    }
+    model_.nominal_end = std::move(clock);
+  }
+
+  const CompiledGraph& compiled_;
+  const StepGraph& graph_;
+  const PipelineSetting& setting_;
+  PipelineModel model_;
+  std::map<int, int> hop_of_;
+  double load_mean_ = 1;
+};
+
+}  // namespace
+
+std::optional<PipelineModel> BuildPipelineModel(
+    const CompiledGraph& compiled, const PipelineSetting& setting) {
+  return ModelBuilder(compiled, setting).Build();
+}
+
+}  // namespace prism::step

@@ -1,0 +1,65 @@
+// PipelineModel: the operations of one replica as the structured method runs
+// them: a law for each, and the nominal schedule that deviations are from.
+#ifndef PRISM_CORE_STEP_COMPOSITION_PIPELINE_MODEL_H_
+#define PRISM_CORE_STEP_COMPOSITION_PIPELINE_MODEL_H_
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/step/compiled_graph.h"
+#include "core/step/composition/operation_law.h"
+
+namespace prism::step {
+
+struct PipelineOperation {
+  int stage = 0;
+  int microbatch = 0;
+  int virtual_stage = 0;
+  int law = 0;  // index into PipelineModel::laws
+  int receives = kAbsent;
+  int sends = kAbsent;
+  int hop = kAbsent;  // index into PipelineModel::hops
+  // Nominal clock and nominal arrival less the nominal start: at most 0.
+  float own_offset = 0;
+  float arrival_offset = 0;
+};
+
+struct HopLaw {
+  double mean = 0;
+  bool is_constant = true;
+  ScoreDraw draw;
+};
+
+// Immutable and thread-safe.
+struct PipelineModel {
+  int stages = 1;
+  int slots = 0;
+  int microbatches = 1;
+  std::vector<OperationLaw> laws;
+  std::vector<HopLaw> hops;
+  std::vector<PipelineOperation> operations;
+  // Nominal end of the last operation, by stage, in seconds.
+  std::vector<double> nominal_end;
+  // Law of an operation: [phase][virtual stage].
+  std::array<std::vector<int>, kPhases> law_of;
+  // Factor of a micro-batch's load on compute, less its mean; nothing where
+  // there is none.
+  std::optional<ScoreDraw> load;
+  // Expected number of rare stalls in one replica.
+  double expected_stalls = 0;
+};
+
+struct PipelineSetting {
+  // Network times over compute times, relative to the graph's own draws.
+  double network_factor = 1;
+};
+
+// The model of `compiled` with step-scoped shared factors left out, or nothing
+// where an operation cannot be reduced.
+std::optional<PipelineModel> BuildPipelineModel(const CompiledGraph& compiled,
+                                                const PipelineSetting& setting);
+
+}  // namespace prism::step
+
+#endif  // PRISM_CORE_STEP_COMPOSITION_PIPELINE_MODEL_H_

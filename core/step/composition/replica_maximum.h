@@ -1,0 +1,59 @@
+// ReplicaMaximum: when the last replica is done with each stage.
+//
+// The maximum over replicas has the product of their distribution functions.
+// Replicas of one kind share a law; the kinds that can be last are simulated,
+// the others are bounded away. The law of one kind is a cubic in the normal
+// score (its mean, deviation and skewness), mixed with the strata of one and
+// more rare stalls, so the product can be taken far out in the tail.
+#ifndef PRISM_CORE_STEP_COMPOSITION_REPLICA_MAXIMUM_H_
+#define PRISM_CORE_STEP_COMPOSITION_REPLICA_MAXIMUM_H_
+
+#include <absl/status/statusor.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "core/base/budget.h"
+#include "core/base/parallel.h"
+#include "core/step/composition/pipeline_model.h"
+#include "core/step/composition/replica_kinds.h"
+#include "core/step/composition/replica_sampler.h"
+
+namespace prism::step {
+
+// The maximum of one stage over all replicas, by its normal score.
+struct MaximumLaw {
+  static constexpr double kEnd = 5;
+  static constexpr double kStep = 1.0 / 8;
+  static constexpr int kNodes = 2 * 5 * 8 + 1;
+  static double NodeScore(int node) { return node * kStep - kEnd; }
+
+  std::vector<double> seconds;         // by node, never falling
+  std::vector<double> standard_error;  // by node, of `seconds`
+
+  // Linear between nodes, constant beyond the ends.
+  double At(double score) const;
+  double ErrorAt(double score) const;
+};
+
+struct MaximumRequest {
+  std::vector<ReplicaKind> kinds;
+  // One per kind, or empty where all are of the model's own kind.
+  std::vector<KindFactors> factors;
+  // What follows a stage's last operation on average, in seconds: tells which
+  // stage decides.
+  std::vector<double> closing_mean;
+  uint64_t random_key = 0;
+  int64_t samples = 4096;
+};
+
+// One law per stage.
+//
+// Errors: CANCELLED.
+absl::StatusOr<std::vector<MaximumLaw>> MaximumOverReplicas(
+    const PipelineModel& model, const MaximumRequest& request,
+    const base::Budget& budget, base::Executor& executor);
+
+}  // namespace prism::step
+
+#endif  // PRISM_CORE_STEP_COMPOSITION_REPLICA_MAXIMUM_H_

@@ -1,0 +1,82 @@
+// ReplicaSampler: samples of when each stage of a replica is done.
+#ifndef PRISM_CORE_STEP_COMPOSITION_REPLICA_SAMPLER_H_
+#define PRISM_CORE_STEP_COMPOSITION_REPLICA_SAMPLER_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/base/budget.h"
+#include "core/step/composition/pipeline_model.h"
+
+namespace prism::step {
+
+// How one kind of replica differs from the model: by law and stage, factors on
+// the mean of the compute part and on the spread. [law * stages + stage].
+struct KindFactors {
+  std::vector<float> mean;
+  std::vector<float> spread;
+};
+
+// One simulated replica.
+struct ReplicaSample {
+  int kind = 0;         // index into the list of kinds
+  uint32_t sample = 0;  // names its random streams
+  int stalls = 0;       // rare stalls it suffers
+};
+
+// Not thread-safe: one per thread, reused from block to block.
+class ReplicaSampler {
+ public:
+  // Samples that one block holds.
+  static constexpr size_t kBlock = 128;
+
+  // Requires: `model` and `kinds` outlive the sampler. `kinds` may be empty:
+  // every sample is of the model's own kind.
+  ReplicaSampler(const PipelineModel& model, std::span<const KindFactors> kinds,
+                 uint64_t random_key);
+
+  // Simulates `samples` (at most kBlock) and writes when stage s of sample i is
+  // done, less model.nominal_end[s], to ends[s * stride + i]. False where the
+  // budget was cancelled half-way.
+  bool Run(std::span<const ReplicaSample> samples, const base::Budget& budget,
+           size_t stride, float* ends);
+
+ private:
+  struct Stall {
+    size_t operation = 0;
+    size_t element = 0;
+    float extra = 0;
+  };
+
+  void BeginBlock(std::span<const ReplicaSample> samples);
+  void DrawLoads();
+  void PlaceStalls(std::span<const ReplicaSample> samples);
+  void RunOperation(size_t index);
+  const float* NextScores();
+  void Deviation(const OperationLaw& law, float* out);
+  void ApplyFactors(const PipelineOperation& op, const OperationLaw& law);
+  void Draw(const ScoreDraw& draw, float* out);
+
+  const PipelineModel& model_;
+  std::span<const KindFactors> kinds_;
+  const uint64_t random_key_;
+
+  size_t width_ = 0;  // of a row
+  std::vector<uint32_t> sample_;
+  std::vector<float> clock_;    // [stage][element]
+  std::vector<float> arrival_;  // [slot][element]
+  std::vector<float> score_;    // [row][element]
+  int next_score_ = kScoreRows;
+  uint32_t group_ = 0;
+  std::vector<float> load_;         // [micro-batch][element]
+  std::vector<float> mean_factor_;  // [law][stage][element]
+  std::vector<float> spread_factor_;
+  std::vector<float> deviation_, extra_, factor_, spread_;
+  std::vector<Stall> stalls_;
+  size_t next_stall_ = 0;
+};
+
+}  // namespace prism::step
+
+#endif  // PRISM_CORE_STEP_COMPOSITION_REPLICA_SAMPLER_H_

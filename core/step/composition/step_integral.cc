@@ -1,0 +1,258 @@
+#include "core/step/composition/step_integral.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "core/stats/draw_kernels.h"
+#include "core/stats/sample_quantiles.h"
+
+namespace prism::step {
+namespace {
+
+constexpr uint32_t kHypercubeStreams = 0x5C000000;
+
+// A stage matters where it can be last at these scores of its own and of the
+// leading stage's law.
+constexpr double kEarliestScore = -4;
+constexpr double kLatestScore = 4;
+
+constexpr int kCompute = static_cast<int>(FactorClass::kCompute);
+constexpr int kNetwork = static_cast<int>(FactorClass::kNetwork);
+
+// Stratified normal scores, one coordinate at a time.
+class Hypercube {
+ public:
+  Hypercube(uint64_t key, int samples)
+      : key_(key),
+        replica_(samples, 0),
+        sample_(samples),
+        uniform_(samples),
+        order_(samples) {
+    for (int i = 0; i < samples; ++i) sample_[i] = i;
+  }
+
+  // The next coordinate: one score from each of the strata, in random order.
+  std::vector<double> Next() {
+    const size_t n = sample_.size();
+    std::vector<double> score(n);
+    stats::UniformRows({key_, 0, kHypercubeStreams + coordinate_++,
+                        replica_.data(), sample_.data()},
+                       n, uniform_.data(), order_.data());
+    std::vector<uint32_t> stratum(n);
+    for (size_t i = 0; i < n; ++i) stratum[i] = static_cast<uint32_t>(i);
+    // A shuffle by Fisher and Yates.
+    for (size_t i = n - 1; i > 0; --i) {
+      const size_t other = static_cast<size_t>(order_[i] * (i + 1.0));
+      std::swap(stratum[i], stratum[other]);
+    }
+    for (size_t i = 0; i < n; ++i) {
+      score[i] = (stratum[i] + uniform_[i]) / static_cast<double>(n);
+    }
+    stats::NormalScores(score.data(), n, score.data());
+    return score;
+  }
+
+ private:
+  uint64_t key_;
+  uint32_t coordinate_ = 0;
+  std::vector<uint64_t> replica_, sample_;
+  std::vector<double> uniform_, order_;
+};
+
+class Integral {
+ public:
+  explicit Integral(const IntegralRequest& request)
+      : request_(request),
+        graph_(*request.graph),
+        n_(request.samples),
+        cube_(request.random_key, request.samples) {}
+
+  StepTime Run() {
+    DrawFactors();
+    PlaceBetweenNodes();
+    latest_ = cube_.Next();
+    step_.assign(n_, 0.0);
+    leading_error_.assign(n_, 0.0);
+    const std::vector<int> stages = StagesThatMatter();
+    for (int stage : stages) AddStage(stage);
+    return Summary();
+  }
+
+ private:
+  void DrawFactors() {
+    for (auto& factor : factor_) factor.assign(n_, 1.0);
+    for (const SharedFactor& shared : graph_.shared_factors) {
+      if (shared.scope != FactorScope::kStep) continue;
+      const auto& law = shared.distribution;
+      if (law.IsConstant() && law.Mean() == 1) continue;
+      const ScoreLaw values = ScoreLaw::Of(law);
+      const std::vector<double> score = cube_.Next();
+      for (int c = 0; c < kFactorClasses; ++c) {
+        if (!shared.applies_to[c]) continue;
+        for (int i = 0; i < n_; ++i) factor_[c][i] *= values.At(score[i]);
+      }
+    }
+  }
+
+  // Where each sample's ratio of network to compute lies among the nodes.
+  void PlaceBetweenNodes() {
+    node_.assign(n_, 0);
+    part_.assign(n_, 0.0);
+    const auto& nodes = request_.nodes;
+    if (nodes.size() == 1) return;
+    for (int i = 0; i < n_; ++i) {
+      const double x = std::log(factor_[kNetwork][i] / factor_[kCompute][i]);
+      int k = 0;
+      const int last = static_cast<int>(nodes.size()) - 2;
+      while (k < last && nodes[k + 1].log_ratio < x) ++k;
+      node_[i] = k;
+      part_[i] = std::clamp(
+          (std::exp(x) - std::exp(nodes[k].log_ratio)) /
+              (std::exp(nodes[k + 1].log_ratio) - std::exp(nodes[k].log_ratio)),
+          0.0, 1.0);
+    }
+  }
+
+  double MaximumAt(int i, int stage) const {
+    const auto& nodes = request_.nodes;
+    const double low = nodes[node_[i]].stages[stage].At(latest_[i]);
+    if (nodes.size() == 1) return low;
+    const double high = nodes[node_[i] + 1].stages[stage].At(latest_[i]);
+    return low + part_[i] * (high - low);
+  }
+
+  // Stages whose latest conceivable end is behind the earliest of the stage
+  // that leads.
+  std::vector<int> StagesThatMatter() const {
+    auto bound = [&](int stage, double score) {
+      double end = request_.nodes[0].stages[stage].At(score);
+      for (const ClosingTask& task : request_.closings[stage].tasks) {
+        double longest = 0;
+        for (const ScoreLaw& law : task.law) {
+          longest = std::max(longest, law.At(score));
+        }
+        end += longest;
+      }
+      return end;
+    };
+    double earliest = 0;
+    for (int stage = 0; stage < graph_.grid.stages; ++stage) {
+      earliest = std::max(earliest, bound(stage, kEarliestScore));
+    }
+    // Step-wide factors move all stages alike, but closings and operations by
+    // different ones: with them every stage stays that is near.
+    const bool varies = request_.nodes.size() > 1;
+    std::vector<int> stages;
+    for (int stage = 0; stage < graph_.grid.stages; ++stage) {
+      if (varies || bound(stage, kLatestScore) >= earliest) {
+        stages.push_back(stage);
+      }
+    }
+    return stages;
+  }
+
+  void AddStage(int stage) {
+    std::vector<double> base(n_);
+    for (int i = 0; i < n_; ++i) {
+      base[i] = MaximumAt(i, stage) * factor_[kCompute][i];
+    }
+    const StageClosing& closing = request_.closings[stage];
+    const bool random =
+        std::any_of(closing.tasks.begin(), closing.tasks.end(),
+                    [](const ClosingTask& task) { return !task.is_constant; });
+    bool alike = true;
+    for (const ClosingTask& task : closing.tasks) {
+      alike = alike && task.law.size() == 1;
+    }
+    const int lanes = graph_.grid.lanes;
+    // Equal lanes without chance end together; with one random task their
+    // latest has the power of its law.
+    const bool one_draw = alike && CountRandom(closing) <= 1;
+    const int passes = random ? (one_draw ? 1 : lanes) : (alike ? 1 : lanes);
+    for (int lane = 0; lane < passes; ++lane) {
+      AddLane(stage, lane, one_draw ? lanes : 1, base);
+    }
+  }
+
+  static int CountRandom(const StageClosing& closing) {
+    return static_cast<int>(std::count_if(
+        closing.tasks.begin(), closing.tasks.end(),
+        [](const ClosingTask& task) { return !task.is_constant; }));
+  }
+
+  // One lane that stands for `copies` equal ones.
+  void AddLane(int stage, int lane, int copies,
+               const std::vector<double>& base) {
+    std::vector<double> end = base;
+    for (const ClosingTask& task : request_.closings[stage].tasks) {
+      const auto& factor = factor_[static_cast<int>(task.factor_class)];
+      if (task.is_constant) {
+        const double seconds = task.of_lane(lane).At(0);
+        if (seconds == 0) continue;
+        for (int i = 0; i < n_; ++i) end[i] += seconds * factor[i];
+        continue;
+      }
+      const ScoreLaw law = copies == 1 ? task.of_lane(lane)
+                                       : task.of_lane(lane).MaximumOf(copies);
+      const std::vector<double> score = cube_.Next();
+      for (int i = 0; i < n_; ++i) end[i] += law.At(score[i]) * factor[i];
+    }
+    for (int i = 0; i < n_; ++i) {
+      if (end[i] <= step_[i]) continue;
+      step_[i] = end[i];
+      leading_error_[i] =
+          request_.nodes[node_[i]].stages[stage].ErrorAt(latest_[i]) *
+          factor_[kCompute][i];
+    }
+  }
+
+  // The error of a quantile: that of the maxima, for the samples near it, and
+  // that of the sample itself.
+  StepTime Summary() {
+    StepTime result;
+    const auto moments = stats::SampleMoments(step_);
+    result.mean_seconds = moments.mean;
+    result.standard_deviation_seconds = moments.standard_deviation;
+    std::vector<std::pair<double, double>> sorted(n_);
+    for (int i = 0; i < n_; ++i) sorted[i] = {step_[i], leading_error_[i]};
+    std::sort(sorted.begin(), sorted.end());
+    std::sort(step_.begin(), step_.end());
+    for (size_t q = 0; q < kQuantileLevels.size(); ++q) {
+      const double p = kQuantileLevels[q];
+      result.quantile_seconds[q] = stats::SortedQuantile(step_, p);
+      const double own = stats::SortedQuantileError(step_, p);
+      const int middle = static_cast<int>(p * (n_ - 1));
+      const int reach = std::max(1, n_ / 256);
+      double error = 0;
+      int count = 0;
+      for (int i = std::max(0, middle - reach);
+           i <= std::min(n_ - 1, middle + reach); ++i) {
+        error += sorted[i].second;
+        ++count;
+      }
+      error /= count;
+      result.standard_error_seconds[q] = std::sqrt(own * own + error * error);
+    }
+    return result;
+  }
+
+  const IntegralRequest& request_;
+  const StepGraph& graph_;
+  const int n_;
+  Hypercube cube_;
+  std::array<std::vector<double>, kFactorClasses> factor_;
+  std::vector<double> latest_;  // score of the latest replica
+  std::vector<int> node_;
+  std::vector<double> part_;
+  std::vector<double> step_;
+  std::vector<double> leading_error_;
+};
+
+}  // namespace
+
+StepTime IntegrateStep(const IntegralRequest& request) {
+  return Integral(request).Run();
+}
+
+}  // namespace prism::step

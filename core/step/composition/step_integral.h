@@ -1,0 +1,36 @@
+// StepIntegral: from the maxima over replicas to the step.
+//
+// What all replicas share is drawn here: the step-wide factors, each lane's
+// closing collective, and the place of the latest replica in its law. That is
+// a dozen numbers a step, so tens of thousands of steps cost less than one
+// replica; every coordinate is stratified (a Latin hypercube).
+#ifndef PRISM_CORE_STEP_COMPOSITION_STEP_INTEGRAL_H_
+#define PRISM_CORE_STEP_COMPOSITION_STEP_INTEGRAL_H_
+
+#include <vector>
+
+#include "core/step/composition/closing_model.h"
+#include "core/step/composition/replica_maximum.h"
+#include "core/step/step_time.h"
+
+namespace prism::step {
+
+// The maxima for one ratio of network to compute times.
+struct RegimeNode {
+  double log_ratio = 0;
+  std::vector<MaximumLaw> stages;
+};
+
+struct IntegralRequest {
+  const StepGraph* graph = nullptr;
+  std::vector<RegimeNode> nodes;  // by rising ratio, at least one
+  std::vector<StageClosing> closings;
+  uint64_t random_key = 0;
+  int samples = 1 << 14;  // a power of two
+};
+
+StepTime IntegrateStep(const IntegralRequest& request);
+
+}  // namespace prism::step
+
+#endif  // PRISM_CORE_STEP_COMPOSITION_STEP_INTEGRAL_H_
