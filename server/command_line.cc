@@ -42,11 +42,12 @@ std::variant<CommandLine, ExitCode> ParseCommandLine(int argc,
                "print the configuration with all settings, and end");
   for (const SettingHelp& setting : Settings()) {
     app.add_option_function<std::string>(
-        "--" + setting.name,
-        [&result, name = setting.name](const std::string& text) {
-          result.settings[name] = text;
-        },
-        setting.help);
+           "--" + setting.name,
+           [&result, name = setting.name](const std::string& text) {
+             result.settings[name] = text;
+           },
+           setting.help)
+        ->take_last();
   }
   try {
     app.parse(argc, argv);

@@ -15,11 +15,13 @@ constexpr double kNewest = 0.1;
 
 ComputePool::ComputePool(int workers, int queue_limit, Clock clock,
                          Metrics& metrics)
-    : queue_limit_(queue_limit), clock_(std::move(clock)), metrics_(metrics) {
+    : workers_(workers),
+      queue_limit_(queue_limit),
+      clock_(std::move(clock)),
+      metrics_(metrics) {
   PRISM_CHECK(workers >= 1);
-  // The workers read threads_.size(); hold them until it is final.
-  std::lock_guard lock(mutex_);
   for (int i = 0; i < workers; ++i) threads_.emplace_back([this] { Work(); });
+  for (int i = 1; i < workers; ++i) threads_.emplace_back([this] { Help(); });
 }
 
 ComputePool::~ComputePool() {
@@ -28,6 +30,7 @@ ComputePool::~ComputePool() {
     stopping_ = true;
   }
   work_.notify_all();
+  help_.notify_all();
   threads_.clear();
 }
 
@@ -61,7 +64,7 @@ void ComputePool::ParallelFor(int count, const std::function<void(int)>& body) {
   std::unique_lock lock(mutex_);
   const auto entry = loops_.insert(loops_.end(), &loop);
   const int helpers = std::min(count, concurrency()) - 1;
-  for (int i = 0; i < helpers; ++i) work_.notify_one();
+  for (int i = 0; i < helpers; ++i) help_.notify_one();
   RunLoop(loop, lock);
   loops_.erase(entry);
   loop_done_.wait(lock, [&loop] { return loop.running == 0; });
@@ -70,18 +73,22 @@ void ComputePool::ParallelFor(int count, const std::function<void(int)>& body) {
 void ComputePool::Work() {
   std::unique_lock lock(mutex_);
   while (true) {
-    if (!queue_.empty()) {
-      RunTask(lock);
-    } else if (Loop* loop = OpenLoop()) {
-      ++loop->running;
-      RunLoop(*loop, lock);
-      --loop->running;
-      loop_done_.notify_all();
-    } else if (stopping_) {
-      return;
-    } else {
-      work_.wait(lock);
-    }
+    work_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
+    if (queue_.empty()) return;
+    RunTask(lock);
+  }
+}
+
+void ComputePool::Help() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    Loop* loop = nullptr;
+    help_.wait(lock, [&] { return (loop = OpenLoop()) || stopping_; });
+    if (loop == nullptr) return;
+    ++loop->running;
+    RunLoop(*loop, lock);
+    --loop->running;
+    loop_done_.notify_all();
   }
 }
 

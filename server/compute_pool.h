@@ -2,8 +2,11 @@
 //
 // RPC threads never simulate; they submit tasks here. The queue is bounded: a
 // task that does not fit is refused at once, which is better for its caller
-// than a wait that ends in a timeout. Workers that have no task lend
-// themselves to the parallel loops of the tasks that run.
+// than a wait that ends in a timeout.
+//
+// Workers run tasks and nothing else. As many helpers, less one, run what the
+// parallel loops of the tasks have to share. A loop may hold its helpers for
+// seconds; if it held workers, one question could keep all others waiting.
 #ifndef PRISM_SERVER_COMPUTE_POOL_H_
 #define PRISM_SERVER_COMPUTE_POOL_H_
 
@@ -25,7 +28,7 @@
 
 namespace prism::server {
 
-// Thread-safe, also as an Executor: concurrent loops share the idle workers.
+// Thread-safe, also as an Executor: concurrent loops share the helpers.
 // A loop always makes progress on the thread that called it.
 class ComputePool final : public base::Executor {
  public:
@@ -35,7 +38,7 @@ class ComputePool final : public base::Executor {
 
   // Requires: workers >= 1; `metrics` outlives the pool.
   ComputePool(int workers, int queue_limit, Clock clock, Metrics& metrics);
-  // Runs what is still queued, then joins the workers.
+  // Runs what is still queued, then joins the threads.
   ~ComputePool() override;
 
   ComputePool(const ComputePool&) = delete;
@@ -51,7 +54,7 @@ class ComputePool final : public base::Executor {
   // and at most 30 s.
   absl::Duration ExpectedWait() const;
 
-  int concurrency() const override { return static_cast<int>(threads_.size()); }
+  int concurrency() const override { return workers_; }
   void ParallelFor(int count, const std::function<void(int)>& body) override;
 
  private:
@@ -66,22 +69,25 @@ class ComputePool final : public base::Executor {
     const std::function<void(int)>& body;
     int count;
     int next = 0;
-    int running = 0;  // calls of body on workers
+    int running = 0;  // calls of body on helpers
   };
 
   void Work();
+  void Help();
   void RunTask(std::unique_lock<std::mutex>& lock);
   // Runs iterations of `loop` until none is left to start.
   void RunLoop(Loop& loop, std::unique_lock<std::mutex>& lock);
   Loop* OpenLoop();
 
+  const int workers_;
   const int queue_limit_;
   const Clock clock_;
   Metrics& metrics_;
 
   mutable std::mutex mutex_;
-  std::condition_variable work_;       // a task, an open loop or the end
-  std::condition_variable loop_done_;  // an iteration on a worker returned
+  std::condition_variable work_;       // a task, or the end
+  std::condition_variable help_;       // an open loop, or the end
+  std::condition_variable loop_done_;  // a helper left a loop
   std::deque<Queued> queue_;
   std::list<Loop*> loops_;
   TaskId next_id_ = 1;

@@ -112,7 +112,7 @@ TEST_F(ComputePoolTest, LoopRunsEveryIterationOnce) {
   for (const auto& count : runs) EXPECT_EQ(count, 1);
 }
 
-TEST_F(ComputePoolTest, LoopBorrowsAnIdleWorker) {
+TEST_F(ComputePoolTest, LoopHasHelpers) {
   MakePool(2, 10);
   // Ends only if two threads are in the loop at the same time.
   std::atomic<int> inside = 0;
@@ -123,12 +123,28 @@ TEST_F(ComputePoolTest, LoopBorrowsAnIdleWorker) {
   EXPECT_EQ(inside, 2);
 }
 
-TEST_F(ComputePoolTest, LoopNeedsNoIdleWorker) {
+TEST_F(ComputePoolTest, LoopNeedsNoWorker) {
   MakePool(1, 10);
   BlockOneWorker();
   std::atomic<int> ran = 0;
   pool_->ParallelFor(100, [&](int) { ++ran; });
   EXPECT_EQ(ran, 100);
+  release_.set_value();
+}
+
+TEST_F(ComputePoolTest, LongLoopLeavesTheOtherWorkersFree) {
+  MakePool(2, 10);
+  std::atomic<int> inside = 0;
+  pool_->Submit([&] {
+    pool_->ParallelFor(2, [&](int) {
+      ++inside;
+      released_.wait();
+    });
+  });
+  while (inside < 2) std::this_thread::yield();
+  std::promise<void> ran;
+  pool_->Submit([&] { ran.set_value(); });
+  ran.get_future().wait();
   release_.set_value();
 }
 

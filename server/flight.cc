@@ -12,8 +12,10 @@ constexpr double kPatient = 1.5;
 // A computation that used less of its time ended for another reason.
 constexpr double kUsed = 0.5;
 
+// Share of its time, and most of it, that is kept for summing up the samples
+// and sending the answer.
 constexpr double kReserve = 0.1;
-constexpr absl::Duration kMostReserve = absl::Milliseconds(20);
+constexpr absl::Duration kMostReserve = absl::Milliseconds(250);
 
 }  // namespace
 

@@ -4,6 +4,9 @@
 #include <absl/strings/str_cat.h>
 #include <civetweb.h>
 
+#include <chrono>
+#include <stop_token>
+#include <thread>
 #include <utility>
 
 namespace prism::server {
@@ -44,17 +47,17 @@ int NotFound(mg_connection* connection, void*) {
                  "try /metrics, /healthz or /readyz\n");
 }
 
-std::string Host(const std::string& address) {
-  return address.substr(0, address.rfind(':'));
-}
-
 }  // namespace
 
 class HttpEndpoint::Impl {
  public:
   explicit Impl(HttpHandlers handlers) : handlers_(std::move(handlers)) {}
   ~Impl() {
-    if (context_ != nullptr) mg_stop(context_);
+    if (context_ == nullptr) return;
+    // mg_stop waits for an accept loop that looks up every two seconds, or
+    // when somebody connects.
+    const std::jthread nudge([this](std::stop_token stop) { Nudge(stop); });
+    mg_stop(context_);
   }
 
   bool Start(const std::string& address) {
@@ -64,6 +67,10 @@ class HttpEndpoint::Impl {
     const mg_callbacks callbacks = {};
     context_ = mg_start(&callbacks, this, options);
     if (context_ == nullptr) return false;
+    mg_server_port ports[1] = {};
+    mg_get_server_ports(context_, 1, ports);
+    host_ = address.substr(0, address.rfind(':'));
+    port_ = ports[0].port;
     // The pattern ends with $: no handler serves what lies below its path.
     mg_set_request_handler(context_, "/metrics$", Metrics, &handlers_);
     mg_set_request_handler(context_, "/healthz$", Healthy, &handlers_);
@@ -72,13 +79,23 @@ class HttpEndpoint::Impl {
     return true;
   }
 
-  int port() const {
-    mg_server_port ports[1] = {};
-    return mg_get_server_ports(context_, 1, ports) == 1 ? ports[0].port : 0;
-  }
+  std::string address() const { return absl::StrCat(host_, ":", port_); }
 
  private:
+  void Nudge(const std::stop_token& stop) const {
+    while (!stop.stop_requested()) {
+      char error[100];
+      if (auto* connection = mg_connect_client(host_.c_str(), port_, 0, error,
+                                               sizeof(error))) {
+        mg_close_connection(connection);
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  }
+
   HttpHandlers handlers_;
+  std::string host_;
+  int port_ = 0;
   mg_context* context_ = nullptr;
 };
 
@@ -93,8 +110,7 @@ absl::StatusOr<std::unique_ptr<HttpEndpoint>> HttpEndpoint::Start(
     return absl::UnavailableError(
         absl::StrCat("cannot listen on http address ", address));
   }
-  endpoint->address_ =
-      absl::StrCat(Host(address), ":", endpoint->impl_->port());
+  endpoint->address_ = endpoint->impl_->address();
   return endpoint;
 }
 
