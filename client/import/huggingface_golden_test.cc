@@ -7,6 +7,9 @@
 
 #include "client/import/golden_table.h"
 #include "client/import/huggingface.h"
+#include "core/query/checker.h"
+#include "core/query/field_path.h"
+#include "core/query/read_job.h"
 
 namespace prism::import {
 namespace {
@@ -53,6 +56,16 @@ TEST(HuggingFaceGoldenTest, JobsHaveThePublishedNumberOfParameters) {
     ASSERT_EQ(imported.jobs.size(), 1u) << row.at("file");
     EXPECT_NEAR(Parameters(imported.jobs[0].model()) / published, 1, 0.005)
         << row.at("file");
+  }
+}
+
+TEST(HuggingFaceGoldenTest, TheJobsOfTheTableAreValid) {
+  for (const GoldenRow& row : ReadGoldenTable("huggingface.csv")) {
+    base::Violations violations;
+    query::Checker checker(violations);
+    query::ReadJob(GoldenJob(row), query::FieldPath("job"), checker);
+    EXPECT_EQ(Fields(violations), "") << row.at("file") << "\n"
+                                      << Descriptions(violations);
   }
 }
 

@@ -10,6 +10,9 @@
 
 #include "client/import/golden_table.h"
 #include "client/import/megatron.h"
+#include "core/query/checker.h"
+#include "core/query/field_path.h"
+#include "core/query/read_job.h"
 
 namespace prism::import {
 namespace {
@@ -45,6 +48,16 @@ TEST(MegatronGoldenTest, ScriptsGiveTheJobsOfTheTable) {
     EXPECT_EQ(Documents(imported.jobs), Documents(expected))
         << CaseOf(first) << "\n"
         << Descriptions(violations);
+  }
+}
+
+TEST(MegatronGoldenTest, TheJobsOfTheTableAreValid) {
+  for (const GoldenRow& row : ReadGoldenTable("megatron.csv")) {
+    base::Violations violations;
+    query::Checker checker(violations);
+    query::ReadJob(GoldenJob(row), query::FieldPath("job"), checker);
+    EXPECT_EQ(Fields(violations), "") << row.at("name") << "\n"
+                                      << Descriptions(violations);
   }
 }
 
