@@ -48,8 +48,8 @@ class YamlEvents final : public YAML::EventHandler {
       return Fail(mark, absl::StrCat("nests deeper than ",
                                      TreeBuilder::kMostDepth, " levels"));
     }
-    if (!tree_.Charge(found->second.nodes)) return Fail(mark, tree_.problem());
-    if (!tree_.AddTree(found->second.node)) Fail(mark, tree_.problem());
+    if (!tree_.AddTree(found->second.node)) return Fail(mark, tree_.problem());
+    Rise(found->second.height);
   }
 
   void OnScalar(const YAML::Mark& mark, const std::string& tag,
@@ -112,12 +112,16 @@ class YamlEvents final : public YAML::EventHandler {
     tree_.End();
     const Open closed = open_.back();
     open_.pop_back();
-    if (!open_.empty()) {
-      open_.back().height = std::max(open_.back().height, closed.height + 1);
-    }
+    Rise(closed.height);
     if (closed.anchor != YAML::NullAnchor) {
       Remember(closed.anchor, closed.height);
     }
+  }
+
+  // The innermost open list or map holds a tree of `height` levels.
+  void Rise(int height) {
+    if (open_.empty()) return;
+    open_.back().height = std::max(open_.back().height, height + 1);
   }
 
   void Remember(YAML::anchor_t anchor, int height) {
