@@ -139,6 +139,15 @@ class ModelBuilder {
 
 }  // namespace
 
+int64_t PipelineModel::draws() const {
+  int64_t draws = load.has_value() ? microbatches : 0;
+  for (const PipelineOperation& op : operations) {
+    draws += static_cast<int64_t>(laws[op.law].draws.size());
+    if (op.hop != kAbsent && !hops[op.hop].is_constant) ++draws;
+  }
+  return draws;
+}
+
 std::optional<PipelineModel> BuildPipelineModel(
     const CompiledGraph& compiled, const PipelineSetting& setting) {
   return ModelBuilder(compiled, setting).Build();

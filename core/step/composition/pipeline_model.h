@@ -48,6 +48,9 @@ struct PipelineModel {
   std::optional<ScoreDraw> load;
   // Expected number of rare stalls in one replica.
   double expected_stalls = 0;
+
+  // Draws that simulating one replica takes.
+  int64_t draws() const;
 };
 
 struct PipelineSetting {

@@ -1,194 +1,191 @@
 #include "core/step/composition/replica_maximum.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
-#include <numeric>
+#include <utility>
 
 #include "core/stats/normal.h"
 #include "core/step/composition/score_law.h"
+#include "core/step/composition/score_shape.h"
 
 namespace prism::step {
 namespace {
 
 // Kinds whose share of the chance to be last is below this are left out.
-constexpr double kNegligibleShare = 1e-4;
+constexpr double kNegligibleShare = 1e-5;
+// Kinds with at least this share have a law of their own; the others share
+// one, weighted by their numbers.
+constexpr double kOwnLawShare = 1.0 / 64;
 constexpr int64_t kPilotSamples = 2048;
-constexpr int64_t kFewestPilotSamples = 32;
-// Weight, in samples, of the pooled variance in a kind's own.
-constexpr double kPooledWeight = 256;
+constexpr int64_t kFewestPilotSamples = 8;
+// Weight, in samples, of the pooled variance in a group's own.
+constexpr double kPooledWeight = 64;
 // Strata of rare stalls: none, one, two or more.
 constexpr int kStrata = 3;
+constexpr int kBatches = 16;
 
-// Samples with their ends: [stage][sample].
+// First samples of the streams of the pilot, the main part and the strata.
+constexpr uint32_t kStreamsOf[] = {0, 1u << 24, 2u << 24, 3u << 24};
+
+// The fractional part of multiples of the golden ratio fills the unit interval
+// evenly at every length.
+double GoldenPoint(int64_t i) {
+  constexpr double kGolden = 0.61803398874989484820;
+  const double x = (static_cast<double>(i) + 0.5) * kGolden;
+  return x - std::floor(x);
+}
+
+// Samples with their ends, in the order they were simulated.
 struct SampleSet {
   std::vector<ReplicaSample> samples;
-  std::vector<float> ends;
-
-  std::span<const float> stage(int s) const {
-    return {&ends[s * samples.size()], samples.size()};
-  }
+  std::vector<float> ends;  // [sample][stage], deviations from nominal
 };
 
-// A standardised law by its skewness and excess of kurtosis: a shifted
-// lognormal, which follows the skewness, plus the cubic Hermite term of what
-// kurtosis the lognormal leaves. Monotone for every skewness.
-class ScoreShape {
- public:
-  ScoreShape() = default;
-
-  ScoreShape(double skew, double kurtosis) {
-    g_ = LogSigma(std::abs(skew));
-    sign_ = skew < 0 ? -1 : 1;
-    const double e = std::exp(g_ * g_);
-    if (g_ > kSmall) {
-      mean_ = (std::sqrt(e) - 1) / g_;
-      sd_ = std::sqrt(e * (e - 1)) / g_;
-    }
-    const double own = e * e * e * e + 2 * e * e * e + 3 * e * e - 6;
-    cubic_ = std::clamp(kurtosis - own, -0.25, 2.0) / 24;
-  }
-
-  // Quantile at score z.
-  double At(double z) const {
-    const double s = sign_ * z;
-    const double y = g_ > kSmall ? std::expm1(g_ * s) / g_ : s;
-    return sign_ * (y - mean_) / sd_ + cubic_ * (z * z * z - 3 * z);
-  }
-
-  // Score at which At is y.
-  double Inverse(double y) const {
-    double z = std::clamp(y, -6.0, 6.0);
-    for (int i = 0; i < 30; ++i) {
-      const double slope = (g_ > kSmall ? std::exp(sign_ * g_ * z) : 1) / sd_ +
-                           cubic_ * (3 * z * z - 3);
-      const double step =
-          std::clamp((At(z) - y) / std::max(slope, 0.02), -2.0, 2.0);
-      z -= step;
-      if (std::abs(step) < 1e-8) break;
-    }
-    return z;
-  }
-
- private:
-  static constexpr double kSmall = 1e-6;
-
-  // Sigma of the lognormal with skewness (e + 2) sqrt(e - 1), e = exp(s^2).
-  static double LogSigma(double skew) {
-    double low = 0, high = 2;
-    for (int i = 0; i < 50; ++i) {
-      const double s = (low + high) / 2;
-      const double e = std::exp(s * s);
-      ((e + 2) * std::sqrt(e - 1) < skew ? low : high) = s;
-    }
-    return low;
-  }
-
-  double g_ = 0;
-  double sign_ = 1;
-  double mean_ = 0;
-  double sd_ = 1;
-  double cubic_ = 0;
-};
-
-// The law of one kind at one stage, as a deviation from nominal.
-struct KindLaw {
-  int count = 1;
+// Weighted moments, at one stage, of a group of replicas that share one law:
+// one kind, or all kinds that matter little.
+struct GroupLaw {
+  double count = 0;
   double mean = 0;
   double sd = 0;
-  double mean_error = 0;
+  double samples = 0;  // effective number
 };
 
-class Maximum {
+struct StageFit {
+  std::vector<GroupLaw> groups;
+  ScoreShape shape;
+  double samples = 0;
+  double skew_error = 0;
+};
+
+}  // namespace
+
+class ReplicaMaximum::Sampling {
  public:
-  Maximum(const PipelineModel& model, const MaximumRequest& request,
-          const base::Budget& budget, base::Executor& executor)
-      : model_(model),
-        request_(request),
-        budget_(budget),
-        executor_(executor) {}
-
-  absl::StatusOr<std::vector<MaximumLaw>> Run() {
-    SetStrata();
-    if (!Pilot() || !Main() || !Stalls()) {
-      return absl::CancelledError("cancelled");
-    }
-    std::vector<MaximumLaw> laws;
-    for (int stage = 0; stage < model_.stages; ++stage) {
-      laws.push_back(LawOfStage(stage));
-    }
-    return laws;
-  }
-
- private:
-  // Stalls strike independently, so their number is Poisson.
-  void SetStrata() {
+  Sampling(const PipelineModel& model, const MaximumRequest& request)
+      : model_(model), request_(request) {
+    // Stalls strike independently, so their number is Poisson.
     const double expected = model_.expected_stalls;
     stratum_[0] = std::exp(-expected);
     stratum_[1] = expected * std::exp(-expected);
     stratum_[2] = std::max(0.0, 1 - stratum_[0] - stratum_[1]);
   }
 
-  bool Simulate(SampleSet& set) {
-    const size_t n = set.samples.size();
-    set.ends.resize(model_.stages * n);
+  absl::Status Extend(int64_t samples, const base::Budget& budget,
+                      base::Executor& executor) {
+    if (relevance_.empty() && !Pilot(budget, executor)) {
+      return absl::CancelledError("cancelled");
+    }
+    for (int stratum = 0; stratum < kStrata; ++stratum) {
+      if (stratum > 0 && model_.expected_stalls == 0) break;
+      // A quarter for each number of stalls is plenty: their spread is that of
+      // the stall, which counts far out only.
+      const int64_t wanted = stratum == 0 ? samples : samples / 4;
+      if (!ExtendStratum(stratum, wanted, budget, executor)) {
+        return absl::CancelledError("cancelled");
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  std::vector<MaximumLaw> Laws(const std::vector<bool>& needed) const {
+    std::vector<MaximumLaw> laws(model_.stages);
+    for (int stage = 0; stage < model_.stages; ++stage) {
+      if (needed[stage]) laws[stage] = LawOfStage(stage);
+    }
+    return laws;
+  }
+
+  stats::Moments EndOfStage(int stage) const {
+    std::vector<double> ends;
+    for (size_t i = 0; i < main().samples.size(); ++i) {
+      ends.push_back(EndOf(main(), i, stage));
+    }
+    stats::Moments moments = stats::SampleMoments(ends);
+    moments.mean += model_.nominal_end[stage];
+    return moments;
+  }
+
+ private:
+  const SampleSet& main() const { return strata_[0]; }
+  int kinds() const { return static_cast<int>(request_.kinds.size()); }
+
+  double EndOf(const SampleSet& set, size_t i, int stage) const {
+    return set.ends[i * model_.stages + stage];
+  }
+
+  // Simulates what `set` lacks ends for.
+  bool Simulate(SampleSet& set, const base::Budget& budget,
+                base::Executor& executor) const {
+    const size_t stages = model_.stages;
+    const size_t first = set.ends.size() / stages;
+    set.ends.resize(set.samples.size() * stages);
     const size_t block = ReplicaSampler::kBlock;
-    const int blocks = static_cast<int>((n + block - 1) / block);
-    const int workers = std::min(executor_.concurrency(), blocks);
+    const size_t missing = set.samples.size() - first;
+    const int blocks = static_cast<int>((missing + block - 1) / block);
     std::atomic<int> next{0};
     std::atomic<bool> complete{true};
-    executor_.ParallelFor(workers, [&](int) {
+    executor.ParallelFor(std::min(executor.concurrency(), blocks), [&](int) {
       ReplicaSampler sampler(model_, request_.factors, request_.random_key);
+      std::vector<float> ends(stages * block);
       for (int b = next++; b < blocks && complete; b = next++) {
-        const size_t begin = b * block;
-        const std::span<const ReplicaSample> part(&set.samples[begin],
-                                                  std::min(block, n - begin));
-        if (!sampler.Run(part, budget_, n, &set.ends[begin])) {
+        const size_t begin = first + b * block;
+        const size_t size = std::min(block, set.samples.size() - begin);
+        if (!sampler.Run({&set.samples[begin], size}, budget, block,
+                         ends.data())) {
           complete = false;
+        }
+        for (size_t i = 0; i < size; ++i) {
+          for (size_t s = 0; s < stages; ++s) {
+            set.ends[(begin + i) * stages + s] = ends[s * block + i];
+          }
         }
       }
     });
     return complete;
   }
 
-  int kinds() const { return static_cast<int>(request_.kinds.size()); }
-
   // Where there are several kinds, a first look at which can be last. All kinds
   // see the same draws, so that they differ by their factors alone.
-  bool Pilot() {
+  bool Pilot(const base::Budget& budget, base::Executor& executor) {
     relevance_.assign(kinds(), 1.0);
-    if (kinds() == 1) return true;
-    const int64_t each = std::max(kFewestPilotSamples, kPilotSamples / kinds());
-    SampleSet set;
-    for (int k = 0; k < kinds(); ++k) {
-      for (int64_t i = 0; i < each; ++i) {
-        set.samples.push_back({k, static_cast<uint32_t>(i), 0});
+    if (kinds() > 1) {
+      const int64_t each =
+          std::max(kFewestPilotSamples, kPilotSamples / kinds());
+      SampleSet pilot;
+      for (int k = 0; k < kinds(); ++k) {
+        for (int64_t i = 0; i < each; ++i) {
+          pilot.samples.push_back({k, static_cast<uint32_t>(i), 0});
+        }
       }
+      if (!Simulate(pilot, budget, executor)) return false;
+      WeighByPilot(pilot, static_cast<double>(each));
     }
-    if (!Simulate(set)) return false;
-    std::vector<double> mean(kinds(), 0.0);
-    double squares = 0;
-    const int n = static_cast<int>(set.samples.size());
-    for (int i = 0; i < n; ++i) {
-      mean[set.samples[i].kind] += EndOf(set, i) / static_cast<double>(each);
-    }
-    for (int i = 0; i < n; ++i) {
-      const double off = EndOf(set, i) - mean[set.samples[i].kind];
-      squares += off * off;
-    }
-    const double sd = std::sqrt(squares / std::max(1, n - kinds()));
-    Weigh(mean, sd);
+    FormGroups();
     return true;
   }
 
-  // When the whole replica is done, closing included, as a deviation.
-  double EndOf(const SampleSet& set, size_t i) const {
-    double end = -INFINITY;
-    for (int s = 0; s < model_.stages; ++s) {
-      end = std::max(end, set.stage(s)[i] + model_.nominal_end[s] +
-                              request_.closing_mean[s]);
+  void WeighByPilot(const SampleSet& pilot, double each) {
+    std::vector<double> end(pilot.samples.size()), mean(kinds(), 0.0);
+    for (size_t i = 0; i < end.size(); ++i) {
+      end[i] = -INFINITY;
+      for (int s = 0; s < model_.stages; ++s) {
+        end[i] = std::max(end[i], EndOf(pilot, i, s) + model_.nominal_end[s] +
+                                      request_.closing_mean[s]);
+      }
+      mean[pilot.samples[i].kind] += end[i] / each;
     }
-    return end;
+    double squares = 0;
+    for (size_t i = 0; i < end.size(); ++i) {
+      const double off = end[i] - mean[pilot.samples[i].kind];
+      squares += off * off;
+    }
+    const double freedom = static_cast<double>(end.size()) - kinds();
+    // A little wider than estimated, for the error of the means.
+    const double sd =
+        1.1 * std::sqrt(squares / std::max(freedom, 1.0)) + 1e-12 * mean[0];
+    Weigh(mean, sd);
   }
 
   // The share of each kind in the chance of lying beyond the median of the
@@ -197,110 +194,145 @@ class Maximum {
     const auto [lowest, highest] =
         std::minmax_element(mean.begin(), mean.end());
     double low = *lowest - 8 * sd, high = *highest + 8 * sd;
-    for (int i = 0; i < 60; ++i) {
+    for (int i = 0; i < 40; ++i) {
       const double middle = (low + high) / 2;
       double log_p = 0;
       for (int k = 0; k < kinds(); ++k) {
-        log_p += request_.kinds[k].count *
-                 LogNormalCdf(sd > 0             ? (middle - mean[k]) / sd
-                              : middle > mean[k] ? 40
-                                                 : -40);
+        log_p +=
+            request_.kinds[k].count * LogNormalCdf((middle - mean[k]) / sd);
       }
       (log_p < std::log(0.5) ? low : high) = middle;
     }
     double sum = 0;
     for (int k = 0; k < kinds(); ++k) {
-      const double score = sd > 0 ? (high - mean[k]) / sd : 0;
-      relevance_[k] = request_.kinds[k].count * stats::NormalCdf(-score);
+      relevance_[k] =
+          request_.kinds[k].count * stats::NormalCdf((mean[k] - high) / sd);
       sum += relevance_[k];
     }
     for (double& r : relevance_) r /= sum;
   }
 
-  bool Main() {
-    double total = 0;
-    for (double& r : relevance_) {
-      if (r < kNegligibleShare) r = 0;
-      total += r;
-    }
-    uint32_t next = 1u << 20;  // away from the pilot's draws
+  void FormGroups() {
+    group_of_.assign(kinds(), kAbsent);
+    int rest = kAbsent;
+    double sum = 0;
     for (int k = 0; k < kinds(); ++k) {
-      const int64_t n =
-          std::llround(std::ceil(request_.samples * relevance_[k] / total));
-      for (int64_t i = 0; i < n; ++i) main_.samples.push_back({k, next++, 0});
-    }
-    return Simulate(main_);
-  }
-
-  bool Stalls() {
-    if (model_.expected_stalls == 0) return true;
-    for (int number = 1; number < kStrata; ++number) {
-      SampleSet& set = stalled_[number];
-      const int64_t n = request_.samples / (4 * number);
-      for (int64_t i = 0; i < n; ++i) {
-        const auto& like = main_.samples[i * main_.samples.size() / n];
-        set.samples.push_back({like.kind,
-                               static_cast<uint32_t>((number + 1u) << 24) +
-                                   static_cast<uint32_t>(i),
-                               number});
+      if (relevance_[k] < kNegligibleShare) relevance_[k] = 0;
+      if (relevance_[k] > 0) {
+        int& group = group_of_[k];
+        if (relevance_[k] >= kOwnLawShare) {
+          group = static_cast<int>(group_count_.size());
+          group_count_.push_back(0);
+        } else {
+          if (rest == kAbsent) {
+            rest = static_cast<int>(group_count_.size());
+            group_count_.push_back(0);
+          }
+          group = rest;
+        }
+        group_count_[group] += request_.kinds[k].count;
+        sum += relevance_[k];
       }
-      if (!Simulate(set)) return false;
+      cumulative_.push_back(sum);
     }
-    return true;
+    for (double& c : cumulative_) c /= sum;
+    for (double& r : relevance_) r /= sum;
   }
 
-  // Means by kind, a pooled deviation that each kind's own is drawn to, and a
-  // common skewness.
-  std::vector<KindLaw> FitKinds(int stage, ScoreShape* shape, double* samples) {
-    const std::span<const float> ends = main_.stage(stage);
-    std::vector<double> n(kinds(), 0), sum(kinds(), 0), squares(kinds(), 0);
-    for (size_t i = 0; i < ends.size(); ++i) {
-      const int k = main_.samples[i].kind;
-      n[k] += 1;
-      sum[k] += ends[i];
+  int KindAt(int64_t i) const {
+    const auto at = std::upper_bound(cumulative_.begin(), cumulative_.end() - 1,
+                                     GoldenPoint(i));
+    int kind = static_cast<int>(at - cumulative_.begin());
+    while (relevance_[kind] == 0) --kind;  // rounding at the end
+    return kind;
+  }
+
+  bool ExtendStratum(int stratum, int64_t wanted, const base::Budget& budget,
+                     base::Executor& executor) {
+    SampleSet& set = strata_[stratum];
+    for (int64_t i = set.samples.size(); i < wanted; ++i) {
+      set.samples.push_back({KindAt(i),
+                             kStreamsOf[stratum + 1] + static_cast<uint32_t>(i),
+                             stratum});
     }
-    double pooled = 0, degrees = 0;
-    for (size_t i = 0; i < ends.size(); ++i) {
-      const int k = main_.samples[i].kind;
-      const double off = ends[i] - sum[k] / n[k];
-      squares[k] += off * off;
+    return Simulate(set, budget, executor);
+  }
+
+  // A kind stands for its number of replicas, drawn as often as it matters.
+  double WeightOf(int kind) const {
+    return request_.kinds[kind].count / relevance_[kind];
+  }
+
+  StageFit Fit(int stage) const {
+    const size_t groups = group_count_.size();
+    StageFit fit;
+    fit.groups.resize(groups);
+    fit.samples = static_cast<double>(main().samples.size());
+    std::vector<double> weights(groups, 0), weights2(groups, 0),
+        squares(groups, 0);
+    auto for_each = [&](auto&& visit) {
+      for (size_t i = 0; i < main().samples.size(); ++i) {
+        const int kind = main().samples[i].kind;
+        visit(i, group_of_[kind], WeightOf(kind), EndOf(main(), i, stage));
+      }
+    };
+    for_each([&](size_t, int g, double w, double x) {
+      weights[g] += w;
+      weights2[g] += w * w;
+      fit.groups[g].mean += w * x;
+    });
+    for (size_t g = 0; g < groups; ++g) {
+      if (weights[g] == 0) continue;
+      fit.groups[g].mean /= weights[g];
+      fit.groups[g].samples = weights[g] * weights[g] / weights2[g];
+      fit.groups[g].count = group_count_[g];
     }
-    for (int k = 0; k < kinds(); ++k) {
-      pooled += squares[k];
-      degrees += std::max(n[k] - 1, 0.0);
+    for_each([&](size_t, int g, double w, double x) {
+      const double off = x - fit.groups[g].mean;
+      squares[g] += w * off * off;
+    });
+    FitDeviations(weights, squares, fit);
+    FitShape(for_each, fit);
+    return fit;
+  }
+
+  // Each group's own variance, drawn to the pooled one where it has few
+  // samples.
+  static void FitDeviations(const std::vector<double>& weights,
+                            const std::vector<double>& squares, StageFit& fit) {
+    double pooled = 0, samples = 0;
+    for (size_t g = 0; g < fit.groups.size(); ++g) {
+      if (weights[g] == 0) continue;
+      pooled += squares[g] / weights[g] * fit.groups[g].samples;
+      samples += fit.groups[g].samples;
     }
-    const double pooled_variance = degrees > 0 ? pooled / degrees : 0;
-    std::vector<KindLaw> laws(kinds());
-    for (int k = 0; k < kinds(); ++k) {
-      laws[k].count = n[k] > 0 ? request_.kinds[k].count : 0;
-      if (n[k] == 0) continue;
-      laws[k].mean = sum[k] / n[k];
-      const double weight = kinds() == 1 ? 0 : kPooledWeight;
-      laws[k].sd = std::sqrt((squares[k] + weight * pooled_variance) /
-                             (std::max(n[k] - 1, 1.0) + weight));
-      laws[k].mean_error = laws[k].sd / std::sqrt(n[k]);
+    if (samples > 0) pooled /= samples;
+    const double pull = fit.groups.size() == 1 ? 0 : kPooledWeight;
+    for (size_t g = 0; g < fit.groups.size(); ++g) {
+      GroupLaw& law = fit.groups[g];
+      if (weights[g] == 0) continue;
+      const double own = squares[g] / weights[g] * law.samples;
+      law.sd = std::sqrt((own + pull * pooled) /
+                         (std::max(law.samples - 1, 1.0) + pull));
     }
-    *samples = static_cast<double>(ends.size());
-    *shape = FitShape(ends, laws);
-    return laws;
   }
 
   // Skewness and kurtosis of the standardised deviations, each drawn to its
   // value for a normal by its own uncertainty, which batches tell.
-  ScoreShape FitShape(std::span<const float> ends,
-                      const std::vector<KindLaw>& laws) const {
-    constexpr int kBatches = 16;
+  template <typename ForEach>
+  static void FitShape(const ForEach& for_each, StageFit& fit) {
     std::array<double, kBatches> cubes = {}, fourths = {}, counts = {};
-    for (size_t i = 0; i < ends.size(); ++i) {
-      const KindLaw& law = laws[main_.samples[i].kind];
-      if (law.sd <= 0) continue;
-      const double x = (ends[i] - law.mean) / law.sd;
-      const int batch = static_cast<int>(i % kBatches);
-      cubes[batch] += x * x * x;
-      fourths[batch] += x * x * x * x;
+    for_each([&](size_t i, int g, double, double x) {
+      const GroupLaw& law = fit.groups[g];
+      if (law.sd <= 0) return;
+      const double y = (x - law.mean) / law.sd;
+      const size_t batch = i % kBatches;
+      cubes[batch] += y * y * y;
+      fourths[batch] += y * y * y * y;
       counts[batch] += 1;
-    }
-    auto shrunk = [&](std::array<double, kBatches>& sums, double origin) {
+    });
+    auto shrunk = [&](std::array<double, kBatches>& sums, double origin,
+                      double* error) {
       double mean = 0, squares = 0;
       for (int b = 0; b < kBatches; ++b) {
         sums[b] = sums[b] / std::max(counts[b], 1.0) - origin;
@@ -308,119 +340,167 @@ class Maximum {
       }
       for (double value : sums) squares += (value - mean) * (value - mean);
       const double variance = squares / (kBatches * (kBatches - 1));
+      *error = std::sqrt(variance);
       const double signal = std::max(0.0, mean * mean - variance);
       return signal > 0 ? mean * signal / (signal + variance) : 0.0;
     };
-    const double skew = shrunk(cubes, 0);
-    return ScoreShape(skew, shrunk(fourths, 3));
+    double kurtosis_error;
+    const double skew = shrunk(cubes, 0, &fit.skew_error);
+    fit.shape = ScoreShape(skew, shrunk(fourths, 3, &kurtosis_error));
   }
 
-  // Deviations of a stratum from the mean of their kinds, ascending.
-  std::vector<double> StallDeviations(const SampleSet& set, int stage,
-                                      const std::vector<KindLaw>& laws) const {
+  // Deviations of a stratum from the means of its groups, ascending.
+  std::vector<double> StallDeviations(int stratum, int stage,
+                                      const StageFit& fit) const {
     std::vector<double> off;
-    const std::span<const float> ends = set.stage(stage);
-    for (size_t i = 0; i < ends.size(); ++i) {
-      off.push_back(ends[i] - laws[set.samples[i].kind].mean);
+    const SampleSet& set = strata_[stratum];
+    for (size_t i = 0; i < set.samples.size(); ++i) {
+      off.push_back(EndOf(set, i, stage) -
+                    fit.groups[group_of_[set.samples[i].kind]].mean);
     }
     std::sort(off.begin(), off.end());
     return off;
   }
 
+  // Never quite 1: beyond the longest something is still possible.
   static double EmpiricalCdf(const std::vector<double>& sorted, double x) {
     const auto above = std::upper_bound(sorted.begin(), sorted.end(), x);
-    // Between order statistics, and never quite 1.
-    const double rank = static_cast<double>(above - sorted.begin());
-    return rank / (static_cast<double>(sorted.size()) + 1);
+    return static_cast<double>(above - sorted.begin()) /
+           (static_cast<double>(sorted.size()) + 1);
   }
 
-  MaximumLaw LawOfStage(int stage) {
-    double samples;
-    ScoreShape shape;
-    const std::vector<KindLaw> laws = FitKinds(stage, &shape, &samples);
-    std::vector<std::vector<double>> stalled(kStrata);
-    if (model_.expected_stalls > 0) {
-      for (int i = 1; i < kStrata; ++i) {
-        stalled[i] = StallDeviations(stalled_[i], stage, laws);
-      }
-    }
-    auto log_cdf = [&](double x) {
-      double sum = 0;
-      for (const KindLaw& law : laws) {
-        if (law.count == 0) continue;
-        const double y = law.sd > 0      ? (x - law.mean) / law.sd
-                         : x >= law.mean ? 40
-                                         : -40;
-        const double score = shape.Inverse(y);
-        if (stalled[1].empty()) {
-          sum += law.count * LogNormalCdf(score);
-          continue;
-        }
-        double p = stratum_[0] * stats::NormalCdf(score);
-        for (int i = 1; i < kStrata; ++i) {
-          p += stratum_[i] * EmpiricalCdf(stalled[i], x - law.mean);
-        }
-        sum += law.count * std::log(std::max(p, 1e-300));
-      }
-      return sum;
-    };
-    return Tabulate(stage, laws, samples, stalled, log_cdf);
+  MaximumLaw LawOfStage(int stage) const {
+    const StageFit fit = Fit(stage);
+    MaximumLaw law = model_.expected_stalls == 0 && fit.groups.size() == 1
+                         ? OneGroup(fit)
+                         : SeveralGroups(stage, fit);
+    for (double& seconds : law.seconds) seconds += model_.nominal_end[stage];
+    AddErrors(fit, law);
+    return law;
   }
 
-  template <typename LogCdf>
-  MaximumLaw Tabulate(int stage, const std::vector<KindLaw>& laws,
-                      double samples,
-                      const std::vector<std::vector<double>>& stalled,
-                      const LogCdf& log_cdf) {
-    double low = INFINITY, high = -INFINITY, sd = 0, mean_error = 0, best = 0;
-    double replicas = 0;
-    for (size_t k = 0; k < laws.size(); ++k) {
-      const KindLaw& law = laws[k];
-      if (law.count == 0) continue;
-      replicas += law.count;
-      low = std::min(low, law.mean - 9 * law.sd);
-      high = std::max(high, law.mean + 9 * law.sd);
-      if (relevance_[k] > best) {
-        best = relevance_[k];
-        sd = law.sd;
-        mean_error = law.mean_error;
-      }
-    }
-    if (!stalled[1].empty()) {
-      high = std::max(high, high + stalled[1].back() +
-                                (stalled[2].empty() ? 0 : stalled[2].back()));
-    }
+  static MaximumLaw OneGroup(const StageFit& fit) {
+    const GroupLaw& group = fit.groups[0];
     MaximumLaw law;
-    double previous = low;
     for (int node = 0; node < MaximumLaw::kNodes; ++node) {
-      const double z = MaximumLaw::NodeScore(node);
-      const double target = LogNormalCdf(z);
-      double a = previous, b = high;
-      for (int i = 0; i < 50 && b - a > 1e-7 * (high - low); ++i) {
-        const double middle = (a + b) / 2;
-        (log_cdf(middle) < target ? a : b) = middle;
-      }
-      previous = a;
-      law.seconds.push_back(b + model_.nominal_end[stage]);
-      // Errors of mean, deviation and skewness at the score of one replica.
-      const double zeta = ScoreOfOneAmong(replicas, z);
-      const double e_sd = sd * zeta / std::sqrt(2 * samples);
-      const double e_skew = sd * (zeta * zeta - 1) / 6 * std::sqrt(6 / samples);
-      law.standard_error.push_back(
-          std::sqrt(mean_error * mean_error + e_sd * e_sd + e_skew * e_skew));
+      const double score =
+          ScoreOfOneAmong(group.count, MaximumLaw::NodeScore(node));
+      law.seconds.push_back(group.mean + group.sd * fit.shape.At(score));
     }
     return law;
   }
 
+  // Tabulates log P(maximum <= x) over a grid and reads it backwards.
+  MaximumLaw SeveralGroups(int stage, const StageFit& fit) const {
+    std::array<std::vector<double>, kStrata> stalled;
+    double low = INFINITY, high = -INFINITY, end = -INFINITY;
+    for (const GroupLaw& group : fit.groups) {
+      if (group.count == 0) continue;
+      low = std::min(low, group.mean - 6 * group.sd);
+      high = std::max(high, group.mean + 7 * group.sd);
+    }
+    end = high;
+    if (model_.expected_stalls > 0) {
+      for (int i = 1; i < kStrata; ++i) {
+        stalled[i] = StallDeviations(i, stage, fit);
+        if (!stalled[i].empty()) end = std::max(end, high + stalled[i].back());
+      }
+    }
+    constexpr int kCells = 256;
+    std::vector<double> grid, log_p;
+    for (int i = 0; i <= kCells; ++i) {
+      grid.push_back(low + (high - low) * i / kCells);
+    }
+    for (int i = 1; end > high && i <= kCells; ++i) {
+      grid.push_back(high + (end - high) * i / kCells);
+    }
+    for (double x : grid) log_p.push_back(LogCdf(fit, stalled, x));
+    MaximumLaw law;
+    size_t cell = 0;
+    for (int node = 0; node < MaximumLaw::kNodes; ++node) {
+      const double target = LogNormalCdf(MaximumLaw::NodeScore(node));
+      while (cell + 2 < grid.size() && log_p[cell + 1] < target) ++cell;
+      const double rise = log_p[cell + 1] - log_p[cell];
+      const double part =
+          rise > 0 ? std::clamp((target - log_p[cell]) / rise, 0.0, 1.0) : 1;
+      law.seconds.push_back(grid[cell] + part * (grid[cell + 1] - grid[cell]));
+    }
+    return law;
+  }
+
+  double LogCdf(const StageFit& fit,
+                const std::array<std::vector<double>, kStrata>& stalled,
+                double x) const {
+    double sum = 0;
+    for (const GroupLaw& group : fit.groups) {
+      if (group.count == 0) continue;
+      double score = x >= group.mean ? 40 : -40;
+      if (group.sd > 0) {
+        score = fit.shape.Inverse((x - group.mean) / group.sd);
+      }
+      if (model_.expected_stalls == 0) {
+        sum += group.count * LogNormalCdf(score);
+        continue;
+      }
+      double p = stratum_[0] * stats::NormalCdf(score);
+      for (int i = 1; i < kStrata; ++i) {
+        p += stratum_[i] * EmpiricalCdf(stalled[i], x - group.mean);
+      }
+      sum += group.count * std::log(std::max(p, 1e-300));
+    }
+    return sum;
+  }
+
+  // Errors of mean, deviation and skewness at the score of one replica among
+  // those that matter most.
+  void AddErrors(const StageFit& fit, MaximumLaw& law) const {
+    const GroupLaw* leading = &fit.groups[0];
+    for (const GroupLaw& group : fit.groups) {
+      if (group.samples > leading->samples) leading = &group;
+    }
+    for (int node = 0; node < MaximumLaw::kNodes; ++node) {
+      const double z =
+          ScoreOfOneAmong(leading->count, MaximumLaw::NodeScore(node));
+      const double n = std::max(leading->samples, 1.0);
+      const double mean = 1 / n;
+      const double deviation = z * z / (2 * n);
+      const double skew = (z * z - 1) / 6 * fit.skew_error;
+      law.standard_error.push_back(leading->sd *
+                                   std::sqrt(mean + deviation + skew * skew));
+    }
+  }
+
   const PipelineModel& model_;
   const MaximumRequest& request_;
-  const base::Budget& budget_;
-  base::Executor& executor_;
   std::array<double, kStrata> stratum_ = {};
-  std::vector<double> relevance_;  // by kind
-  SampleSet main_;
-  std::array<SampleSet, kStrata> stalled_;
+  std::vector<double> relevance_;  // by kind, sums to 1
+  std::vector<double> cumulative_;
+  std::vector<int> group_of_;  // by kind
+  std::vector<double> group_count_;  // replicas
+  std::array<SampleSet, kStrata> strata_;
 };
+
+ReplicaMaximum::ReplicaMaximum(const PipelineModel& model,
+                               const MaximumRequest& request)
+    : sampling_(std::make_unique<Sampling>(model, request)) {}
+
+ReplicaMaximum::~ReplicaMaximum() = default;
+
+absl::Status ReplicaMaximum::Extend(int64_t samples, const base::Budget& budget,
+                                    base::Executor& executor) {
+  return sampling_->Extend(samples, budget, executor);
+}
+
+std::vector<MaximumLaw> ReplicaMaximum::Laws(
+    const std::vector<bool>& needed) const {
+  return sampling_->Laws(needed);
+}
+
+stats::Moments ReplicaMaximum::EndOfStage(int stage) const {
+  return sampling_->EndOfStage(stage);
+}
+
+namespace {
 
 double Interpolate(const std::vector<double>& values, double score) {
   const double position =
@@ -439,12 +519,6 @@ double MaximumLaw::At(double score) const {
 
 double MaximumLaw::ErrorAt(double score) const {
   return Interpolate(standard_error, score);
-}
-
-absl::StatusOr<std::vector<MaximumLaw>> MaximumOverReplicas(
-    const PipelineModel& model, const MaximumRequest& request,
-    const base::Budget& budget, base::Executor& executor) {
-  return Maximum(model, request, budget, executor).Run();
 }
 
 }  // namespace prism::step

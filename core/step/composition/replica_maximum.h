@@ -15,6 +15,7 @@
 
 #include "core/base/budget.h"
 #include "core/base/parallel.h"
+#include "core/stats/sample_quantiles.h"
 #include "core/step/composition/pipeline_model.h"
 #include "core/step/composition/replica_kinds.h"
 #include "core/step/composition/replica_sampler.h"
@@ -44,15 +45,35 @@ struct MaximumRequest {
   // stage decides.
   std::vector<double> closing_mean;
   uint64_t random_key = 0;
-  int64_t samples = 4096;
 };
 
-// One law per stage.
-//
-// Errors: CANCELLED.
-absl::StatusOr<std::vector<MaximumLaw>> MaximumOverReplicas(
-    const PipelineModel& model, const MaximumRequest& request,
-    const base::Budget& budget, base::Executor& executor);
+// Grows a set of simulated replicas and fits the maxima to it. The result
+// depends on the number of samples, not on the steps it was reached in. Not
+// thread-safe.
+class ReplicaMaximum {
+ public:
+  // Requires: `model` and `request` outlive the object.
+  ReplicaMaximum(const PipelineModel& model, const MaximumRequest& request);
+  ~ReplicaMaximum();
+
+  // Simulates up to `samples` replicas in all.
+  //
+  // Errors: CANCELLED.
+  absl::Status Extend(int64_t samples, const base::Budget& budget,
+                      base::Executor& executor);
+
+  // The law of each stage, from what was simulated. Stages in `needed` alone
+  // are filled in. Requires: Extend was OK.
+  std::vector<MaximumLaw> Laws(const std::vector<bool>& needed) const;
+
+  // Mean and deviation of one replica's end of `stage`, in seconds.
+  // Requires: Extend was OK.
+  stats::Moments EndOfStage(int stage) const;
+
+ private:
+  class Sampling;
+  std::unique_ptr<Sampling> sampling_;
+};
 
 }  // namespace prism::step
 

@@ -12,11 +12,6 @@ namespace {
 
 constexpr uint32_t kHypercubeStreams = 0x5C000000;
 
-// A stage matters where it can be last at these scores of its own and of the
-// leading stage's law.
-constexpr double kEarliestScore = -4;
-constexpr double kLatestScore = 4;
-
 constexpr int kCompute = static_cast<int>(FactorClass::kCompute);
 constexpr int kNetwork = static_cast<int>(FactorClass::kNetwork);
 
@@ -68,14 +63,15 @@ class Integral {
         n_(request.samples),
         cube_(request.random_key, request.samples) {}
 
-  StepTime Run() {
+  IntegratedStep Run() {
     DrawFactors();
     PlaceBetweenNodes();
     latest_ = cube_.Next();
     step_.assign(n_, 0.0);
     leading_error_.assign(n_, 0.0);
-    const std::vector<int> stages = StagesThatMatter();
-    for (int stage : stages) AddStage(stage);
+    for (int stage = 0; stage < graph_.grid.stages; ++stage) {
+      if (request_.needed[stage]) AddStage(stage);
+    }
     return Summary();
   }
 
@@ -120,36 +116,6 @@ class Integral {
     if (nodes.size() == 1) return low;
     const double high = nodes[node_[i] + 1].stages[stage].At(latest_[i]);
     return low + part_[i] * (high - low);
-  }
-
-  // Stages whose latest conceivable end is behind the earliest of the stage
-  // that leads.
-  std::vector<int> StagesThatMatter() const {
-    auto bound = [&](int stage, double score) {
-      double end = request_.nodes[0].stages[stage].At(score);
-      for (const ClosingTask& task : request_.closings[stage].tasks) {
-        double longest = 0;
-        for (const ScoreLaw& law : task.law) {
-          longest = std::max(longest, law.At(score));
-        }
-        end += longest;
-      }
-      return end;
-    };
-    double earliest = 0;
-    for (int stage = 0; stage < graph_.grid.stages; ++stage) {
-      earliest = std::max(earliest, bound(stage, kEarliestScore));
-    }
-    // Step-wide factors move all stages alike, but closings and operations by
-    // different ones: with them every stage stays that is near.
-    const bool varies = request_.nodes.size() > 1;
-    std::vector<int> stages;
-    for (int stage = 0; stage < graph_.grid.stages; ++stage) {
-      if (varies || bound(stage, kLatestScore) >= earliest) {
-        stages.push_back(stage);
-      }
-    }
-    return stages;
   }
 
   void AddStage(int stage) {
@@ -209,8 +175,9 @@ class Integral {
 
   // The error of a quantile: that of the maxima, for the samples near it, and
   // that of the sample itself.
-  StepTime Summary() {
-    StepTime result;
+  IntegratedStep Summary() {
+    IntegratedStep integrated;
+    StepTime& result = integrated.time;
     const auto moments = stats::SampleMoments(step_);
     result.mean_seconds = moments.mean;
     result.standard_deviation_seconds = moments.standard_deviation;
@@ -232,9 +199,10 @@ class Integral {
         ++count;
       }
       error /= count;
+      integrated.replica_error_seconds[q] = error;
       result.standard_error_seconds[q] = std::sqrt(own * own + error * error);
     }
-    return result;
+    return integrated;
   }
 
   const IntegralRequest& request_;
@@ -251,7 +219,7 @@ class Integral {
 
 }  // namespace
 
-StepTime IntegrateStep(const IntegralRequest& request) {
+IntegratedStep IntegrateStep(const IntegralRequest& request) {
   return Integral(request).Run();
 }
 

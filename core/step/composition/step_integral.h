@@ -7,6 +7,7 @@
 #ifndef PRISM_CORE_STEP_COMPOSITION_STEP_INTEGRAL_H_
 #define PRISM_CORE_STEP_COMPOSITION_STEP_INTEGRAL_H_
 
+#include <array>
 #include <vector>
 
 #include "core/step/composition/closing_model.h"
@@ -25,11 +26,20 @@ struct IntegralRequest {
   const StepGraph* graph = nullptr;
   std::vector<RegimeNode> nodes;  // by rising ratio, at least one
   std::vector<StageClosing> closings;
+  // Stages that can be last; the laws of the others are not looked at.
+  std::vector<bool> needed;
   uint64_t random_key = 0;
-  int samples = 1 << 14;  // a power of two
+  int samples = 1 << 14;  // a multiple of 8
 };
 
-StepTime IntegrateStep(const IntegralRequest& request);
+struct IntegratedStep {
+  StepTime time;
+  // Of each quantile's standard error, the part that more simulated replicas
+  // would lower.
+  std::array<double, kQuantileLevels.size()> replica_error_seconds = {};
+};
+
+IntegratedStep IntegrateStep(const IntegralRequest& request);
 
 }  // namespace prism::step
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -13,7 +14,20 @@
 namespace prism::step {
 namespace {
 
-constexpr int64_t kDefaultSamples = 8192;
+// Replicas simulated for a first look at the error.
+constexpr int64_t kFirstSamples = 1024;
+// Error of a quantile from the replicas that is good enough, as a share of the
+// distance between the quartiles.
+constexpr double kTargetError = 0.03;
+// Draws that an answer may cost: some ten milliseconds on one core.
+constexpr double kMostDraws = 8e6;
+
+// Steps that the integral draws, at first and in the end.
+constexpr int kFewSteps = 2048;
+constexpr int kSteps = 16384;
+
+// Events beyond this score of both sides are not waited for.
+constexpr double kConceivableScore = 4;
 
 constexpr int kCompute = static_cast<int>(FactorClass::kCompute);
 constexpr int kNetwork = static_cast<int>(FactorClass::kNetwork);
@@ -111,47 +125,172 @@ bool IsKnownShape(const CompiledGraph& compiled) {
          HasKnownFactors(graph);
 }
 
+// One ratio of network to compute times, with what was simulated at it.
+struct Node {
+  double log_ratio = 0;
+  std::unique_ptr<PipelineModel> model;
+  std::unique_ptr<MaximumRequest> request;
+  std::unique_ptr<ReplicaMaximum> maximum;
+};
+
+class Structured {
+ public:
+  Structured(const CompiledGraph& compiled, const SimulationOptions& options,
+             const base::Budget& budget, base::Executor& executor)
+      : compiled_(compiled),
+        graph_(*compiled.graph),
+        options_(options),
+        budget_(budget),
+        executor_(executor) {}
+
+  // False where the structure is not one the method knows.
+  bool Prepare() {
+    if (!IsKnownShape(compiled_)) return false;
+    auto closings = BuildClosingModel(graph_);
+    if (!closings.has_value()) return false;
+    integral_.graph = &graph_;
+    integral_.closings = *std::move(closings);
+    integral_.random_key = options_.random_key;
+    std::vector<double> ratios = RegimeRatios(graph_);
+    if (ratios.size() > 1) {
+      const auto probe = BuildPipelineModel(compiled_, {});
+      if (!probe.has_value()) return false;
+      if (!HasNetworkInside(*probe)) ratios = {0};
+    }
+    const std::vector<ReplicaKind> kinds = FindReplicaKinds(graph_);
+    for (double log_ratio : ratios) {
+      if (!AddNode(log_ratio, kinds)) return false;
+    }
+    return true;
+  }
+
+  absl::StatusOr<StepTime> Run() {
+    int64_t samples = options_.samples.value_or(kFirstSamples);
+    while (true) {
+      for (Node& node : nodes_) {
+        auto status = node.maximum->Extend(samples, budget_, executor_);
+        if (!status.ok()) return status;
+      }
+      const bool final = options_.samples.has_value() || samples_ > 0;
+      samples_ = samples;
+      const IntegratedStep step = Integrate(final ? kSteps : kFewSteps);
+      const int64_t wanted = options_.samples.value_or(SamplesFor(step));
+      if (wanted <= samples) return Answer(final ? step : Integrate(kSteps));
+      samples = wanted;
+    }
+  }
+
+ private:
+  bool AddNode(double log_ratio, const std::vector<ReplicaKind>& kinds) {
+    auto model =
+        BuildPipelineModel(compiled_, {.network_factor = std::exp(log_ratio)});
+    if (!model.has_value()) return false;
+    Node node{.log_ratio = log_ratio,
+              .model = std::make_unique<PipelineModel>(*std::move(model)),
+              .request = std::make_unique<MaximumRequest>(),
+              .maximum = nullptr};
+    node.request->kinds = kinds;
+    node.request->factors = FactorsOfKinds(graph_, *node.model, kinds);
+    node.request->random_key = options_.random_key;
+    for (const StageClosing& closing : integral_.closings) {
+      node.request->closing_mean.push_back(closing.mean);
+    }
+    node.maximum = std::make_unique<ReplicaMaximum>(*node.model, *node.request);
+    nodes_.push_back(std::move(node));
+    return true;
+  }
+
+  // Stages whose latest conceivable end is not behind the earliest of the one
+  // that leads.
+  void MarkNeeded() {
+    integral_.needed.assign(graph_.grid.stages, false);
+    const double replicas = graph_.grid.replicas;
+    const double earliest = ScoreOfOneAmong(replicas, -kConceivableScore);
+    const double latest = ScoreOfOneAmong(replicas, kConceivableScore);
+    for (const Node& node : nodes_) {
+      double lead = 0;
+      std::vector<double> end(graph_.grid.stages);
+      for (int stage = 0; stage < graph_.grid.stages; ++stage) {
+        const auto moments = node.maximum->EndOfStage(stage);
+        auto at = [&](double score, double closing_score) {
+          double seconds = moments.mean + score * moments.standard_deviation;
+          for (const auto& task : integral_.closings[stage].tasks) {
+            double longest = 0;
+            for (const ScoreLaw& law : task.law) {
+              longest = std::max(longest, law.At(closing_score));
+            }
+            seconds += longest;
+          }
+          return seconds;
+        };
+        lead = std::max(lead, at(earliest, -kConceivableScore));
+        // Lanes are draws of their own: a little further out.
+        end[stage] = at(latest, kConceivableScore + 1);
+      }
+      for (int stage = 0; stage < graph_.grid.stages; ++stage) {
+        if (end[stage] >= lead * (nodes_.size() > 1 ? 0.98 : 1.0)) {
+          integral_.needed[stage] = true;
+        }
+      }
+    }
+  }
+
+  IntegratedStep Integrate(int steps) {
+    MarkNeeded();
+    integral_.samples = steps;
+    integral_.nodes.clear();
+    for (const Node& node : nodes_) {
+      integral_.nodes.push_back(
+          {node.log_ratio, node.maximum->Laws(integral_.needed)});
+    }
+    return IntegrateStep(integral_);
+  }
+
+  // Replicas after which the error should be small against the spread, as far
+  // as the work allowed goes.
+  int64_t SamplesFor(const IntegratedStep& step) const {
+    const auto& q = step.time.quantile_seconds;
+    const double spread = q[4] - q[2];
+    if (spread <= 0) return 0;
+    double worst = 0;
+    for (size_t i = 1; i < q.size(); ++i) {
+      worst = std::max(worst,
+                       step.replica_error_seconds[i] / (kTargetError * spread));
+    }
+    if (worst <= 1) return 0;
+    const double draws = static_cast<double>(nodes_.size()) *
+                         static_cast<double>(nodes_[0].model->draws());
+    const double most = kMostDraws / std::max(draws, 1.0);
+    return static_cast<int64_t>(
+        std::min(samples_ * worst * worst * 1.1, std::max(most, 1.0)));
+  }
+
+  StepTime Answer(const IntegratedStep& step) const {
+    StepTime time = step.time;
+    time.samples = samples_;
+    time.method = Method::kAuto;
+    time.quality = Quality::kExact;
+    return time;
+  }
+
+  const CompiledGraph& compiled_;
+  const StepGraph& graph_;
+  const SimulationOptions& options_;
+  const base::Budget& budget_;
+  base::Executor& executor_;
+  IntegralRequest integral_;
+  std::vector<Node> nodes_;
+  int64_t samples_ = 0;
+};
+
 }  // namespace
 
 std::optional<absl::StatusOr<StepTime>> SimulateStructured(
     const CompiledGraph& compiled, const SimulationOptions& options,
     const base::Budget& budget, base::Executor& executor) {
-  const StepGraph& graph = *compiled.graph;
-  if (!IsKnownShape(compiled)) return std::nullopt;
-  auto closings = BuildClosingModel(graph);
-  if (!closings.has_value()) return std::nullopt;
-
-  IntegralRequest integral{.graph = &graph,
-                           .nodes = {},
-                           .closings = *std::move(closings),
-                           .random_key = options.random_key};
-  MaximumRequest request{.kinds = FindReplicaKinds(graph),
-                         .factors = {},
-                         .closing_mean = {},
-                         .random_key = options.random_key,
-                         .samples = options.samples.value_or(kDefaultSamples)};
-  for (const StageClosing& closing : integral.closings) {
-    request.closing_mean.push_back(closing.mean);
-  }
-  std::vector<double> ratios = RegimeRatios(graph);
-  if (ratios.size() > 1) {
-    const auto probe = BuildPipelineModel(compiled, {});
-    if (!probe.has_value()) return std::nullopt;
-    if (!HasNetworkInside(*probe)) ratios = {0};
-  }
-  for (double log_ratio : ratios) {
-    const auto model =
-        BuildPipelineModel(compiled, {.network_factor = std::exp(log_ratio)});
-    if (!model.has_value()) return std::nullopt;
-    request.factors = FactorsOfKinds(graph, *model, request.kinds);
-    auto maxima = MaximumOverReplicas(*model, request, budget, executor);
-    if (!maxima.ok()) return maxima.status();
-    integral.nodes.push_back({log_ratio, *std::move(maxima)});
-  }
-  StepTime time = IntegrateStep(integral);
-  time.samples = request.samples;
-  time.method = Method::kAuto;
-  return time;
+  Structured structured(compiled, options, budget, executor);
+  if (!structured.Prepare()) return std::nullopt;
+  return structured.Run();
 }
 
 }  // namespace prism::step
