@@ -3,6 +3,8 @@
 #   docker build -t prismd .
 #   docker run --rm -p 127.0.0.1:7450:7450 -p 127.0.0.1:7451:7451 prismd
 FROM debian:bookworm-slim AS build
+# As in tests/run: a compiler cache that is mounted here counts the locale.
+ENV LANG=C.UTF-8
 WORKDIR /prism
 COPY deploy/packages.txt deploy/install-packages deploy/
 RUN deploy/install-packages build
