@@ -49,9 +49,11 @@ struct LaneSum {
 
 class Reducer {
  public:
-  Reducer(const StepGraph& graph, const OperationSetting& setting)
+  Reducer(const StepGraph& graph, const OperationSetting& setting,
+          LawCache& cache)
       : graph_(graph),
         setting_(setting),
+        cache_(cache),
         lanes_(static_cast<size_t>(graph.grid.lanes)) {}
 
   std::optional<OperationLaw> Reduce(const Program& program) {
@@ -108,24 +110,21 @@ class Reducer {
   }
 
   void AddOwn(const Task& task, int64_t count) {
-    const Distribution& whole = graph_.distributions[task.distribution];
-    std::vector<stats::MixtureComponent> rare;
-    const Distribution d = SplitRare(whole, setting_.rare_weight, &rare);
-    if (d.IsConstant() && d.Mean() == 0 && rare.empty()) return;
+    const LawCache::Entry& entry =
+        cache_.Get(task.distribution, setting_.rare_weight);
+    const Distribution& d = entry.common;
+    if (d.IsConstant() && d.Mean() == 0 && entry.rare.empty()) return;
     const double factor = FactorOf(task);
-    const ScoreLaw law = ScoreLaw::Of(d).ScaledBy(factor);
-    Cumulants c = law.ComputeCumulants();
-    c[0] = d.Mean() * factor;
-    c[1] = d.Variance() * factor * factor;
+    const Cumulants c = ScaledCumulants(entry.cumulants, factor);
     Cumulants& sum = task.factor_class == FactorClass::kNetwork
                          ? pending_.network
                          : pending_.compute;
     sum = sum + RepeatedCumulants(c, static_cast<double>(count));
     if (!d.IsConstant()) {
       pending_.random_draws += static_cast<int>(std::min<int64_t>(count, 99));
-      pending_.single = law;
+      pending_.single = entry.law.ScaledBy(factor);
     }
-    for (const auto& [weight, stall] : rare) {
+    for (const auto& [weight, stall] : entry.rare) {
       pending_.stalls.push_back(
           {weight * static_cast<double>(count * graph_.grid.lanes),
            ScoreLaw::Of(stall).ScaledBy(factor), c[0]});
@@ -176,21 +175,18 @@ class Reducer {
 
   // One draw that all lanes share.
   void AddShared(const Task& task) {
-    const Distribution& whole = graph_.distributions[task.distribution];
-    std::vector<stats::MixtureComponent> rare;
-    const Distribution d = SplitRare(whole, setting_.rare_weight, &rare);
+    const LawCache::Entry& entry =
+        cache_.Get(task.distribution, setting_.rare_weight);
     const double factor = FactorOf(task);
     Part part;
-    part.law = ScoreLaw::Of(d).ScaledBy(factor);
-    part.cumulants = part.law.ComputeCumulants();
-    part.cumulants[0] = d.Mean() * factor;
-    part.cumulants[1] = d.Variance() * factor * factor;
+    part.law = entry.law.ScaledBy(factor);
+    part.cumulants = ScaledCumulants(entry.cumulants, factor);
     if (task.factor_class == FactorClass::kNetwork) {
       part.network_variance = part.cumulants[1];
     } else {
       part.compute_mean = part.cumulants[0];
     }
-    for (const auto& [weight, stall] : rare) {
+    for (const auto& [weight, stall] : entry.rare) {
       stalls_.push_back(
           {weight, ScoreLaw::Of(stall).ScaledBy(factor), part.cumulants[0]});
     }
@@ -248,6 +244,7 @@ class Reducer {
 
   const StepGraph& graph_;
   const OperationSetting& setting_;
+  LawCache& cache_;
   const size_t lanes_;
   LaneSum pending_;
   std::vector<Part> parts_;
@@ -334,37 +331,23 @@ void Standardise(ScoreDraw& draw, double spread) {
 
 std::optional<OperationLaw> ReduceOperation(const StepGraph& graph,
                                             const Program& program,
-                                            const OperationSetting& setting) {
-  return Reducer(graph, setting).Reduce(program);
+                                            const OperationSetting& setting,
+                                            LawCache& cache) {
+  return Reducer(graph, setting, cache).Reduce(program);
 }
 
-LaneEffect EffectOfLanes(const OperationLaw& law,
-                         std::span<const double> lane_factors) {
-  const auto [low, high] =
-      std::minmax_element(lane_factors.begin(), lane_factors.end());
-  if (*low == *high) return {*low, *low};
-  double mean = law.compute_mean, variance = law.variance;
-  const double lanes = static_cast<double>(lane_factors.size());
-  std::vector<WeightedFactor> factors(lane_factors.size());
-  for (const LanePart& part : law.lane_parts) {
-    for (size_t l = 0; l < factors.size(); ++l) {
-      factors[l].factor = 1 + (lane_factors[l] - 1) * part.share;
-    }
-    const Cumulants alike = part.lane.MaximumOf(lanes).ComputeCumulants();
-    const Cumulants unlike = part.lane.MaximumOf(factors).ComputeCumulants();
-    mean += (unlike[0] - alike[0]) * part.copies;
-    variance += (unlike[1] - alike[1]) * part.copies;
-  }
-  // The network's share of the variance stays; ScaleRow's caller sees to it
-  // that `spread` acts on the rest.
-  const double fixed = law.network_share * law.variance;
-  const double free = law.variance - fixed;
-  LaneEffect effect;
-  if (law.compute_mean > 0) effect.mean = mean / law.compute_mean;
-  if (free > 0) {
-    effect.spread = std::sqrt(std::max(variance - fixed, 0.0) / free);
-  }
-  return effect;
+const LawCache::Entry& LawCache::Get(int distribution, double rare_weight) {
+  const auto [at, is_new] = entries_.try_emplace(distribution);
+  Entry& entry = at->second;
+  if (!is_new) return entry;
+  entry.common =
+      SplitRare(graph_.distributions[distribution], rare_weight, &entry.rare);
+  entry.law = ScoreLaw::Of(entry.common);
+  entry.cumulants = entry.law.ComputeCumulants();
+  // Two of them are known exactly.
+  entry.cumulants[0] = entry.common.Mean();
+  entry.cumulants[1] = entry.common.Variance();
+  return entry;
 }
 
 ScoreDraw MakeDraw(const ScoreLaw& law, double mean, double spread) {

@@ -9,8 +9,8 @@
 #ifndef PRISM_CORE_STEP_COMPOSITION_OPERATION_LAW_H_
 #define PRISM_CORE_STEP_COMPOSITION_OPERATION_LAW_H_
 
+#include <map>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "core/step/composition/pipeline_kernels.h"
@@ -61,20 +61,35 @@ struct OperationSetting {
   double rare_weight = 0;
 };
 
+// Laws of distributions, tabulated once each and shared by all programs and
+// settings. Not thread-safe.
+class LawCache {
+ public:
+  // Requires: `graph` outlives the cache.
+  explicit LawCache(const StepGraph& graph) : graph_(graph) {}
+
+  struct Entry {
+    // The distribution without its rare stalls.
+    stats::Distribution common;
+    std::vector<stats::MixtureComponent> rare;
+    ScoreLaw law;
+    Cumulants cumulants = {};
+  };
+
+  // Requires: the same `rare_weight` at every call.
+  const Entry& Get(int distribution, double rare_weight);
+
+ private:
+  const StepGraph& graph_;
+  std::map<int, Entry> entries_;
+};
+
 // The law of `program`, or nothing where its lanes do not end together or a
 // part is too far from normal to be summed.
 std::optional<OperationLaw> ReduceOperation(const StepGraph& graph,
                                             const Program& program,
-                                            const OperationSetting& setting);
-
-// What lanes of unlike speed make of an operation: factors on the mean of its
-// compute part and on its spread.
-struct LaneEffect {
-  double mean = 1;
-  double spread = 1;
-};
-LaneEffect EffectOfLanes(const OperationLaw& law,
-                         std::span<const double> lane_factors);
+                                            const OperationSetting& setting,
+                                            LawCache& cache);
 
 // Deviation of `law` from `mean` as a draw: a polynomial where one fits to a
 // hundredth of the spread within four standard deviations, else a table.

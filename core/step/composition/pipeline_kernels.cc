@@ -89,10 +89,12 @@ void ScoreRows(uint64_t key, uint32_t group, uint32_t salt,
       k0 += kWeyl0;
       k1 += kWeyl1;
     }
-    hn::StoreU(Score(x0), f, out + i);
-    hn::StoreU(Score(x1), f, out + n + i);
-    hn::StoreU(Score(x2), f, out + 2 * n + i);
-    hn::StoreU(Score(x3), f, out + 3 * n + i);
+    const V scores[kScoreRows] = {Score(x0), Score(x1), Score(x2), Score(x3)};
+    for (size_t row = 0; row < kScoreRows; ++row) {
+      float* to = out + 2 * n * row + i;
+      hn::StoreU(scores[row], f, to);
+      hn::StoreU(hn::Neg(scores[row]), f, to + n);
+    }
   }
 }
 

@@ -26,6 +26,9 @@ inline constexpr int kScoreRows = 4;
 // four random bytes, one of 1,021 values up to 5.3: its first eight moments
 // are those of a normal to 1e-4, which is what a sum of hundreds of draws can
 // tell, at half the cost of an exact quantile.
+//
+// Each of the kScoreRows rows has 2n elements: the n samples and, behind them,
+// their mirror images with every score negated (antithetic pairs).
 void ScoreRows(uint64_t key, uint32_t group, uint32_t salt,
                const uint32_t* samples, size_t n, float* out);
 

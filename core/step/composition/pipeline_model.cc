@@ -14,8 +14,12 @@ constexpr double kRareStalls = 0.3;
 
 class ModelBuilder {
  public:
-  ModelBuilder(const CompiledGraph& compiled, const PipelineSetting& setting)
-      : compiled_(compiled), graph_(*compiled.graph), setting_(setting) {}
+  ModelBuilder(const CompiledGraph& compiled, const PipelineSetting& setting,
+               LawCache& cache)
+      : compiled_(compiled),
+        graph_(*compiled.graph),
+        setting_(setting),
+        cache_(cache) {}
 
   std::optional<PipelineModel> Build() {
     model_.stages = graph_.grid.stages;
@@ -53,9 +57,11 @@ class ModelBuilder {
     return std::max(draws, 1.0);
   }
 
+  double RareWeight() const { return kRareStalls / DrawsPerReplica(); }
+
   bool AddLaws() {
     std::map<std::pair<int, double>, int> known;
-    const double rare_weight = kRareStalls / DrawsPerReplica();
+    const double rare_weight = RareWeight();
     for (int phase = 0; phase < kPhases; ++phase) {
       model_.law_of[phase].assign(graph_.virtual_stages(), kAbsent);
       for (int u = 0; u < graph_.virtual_stages(); ++u) {
@@ -70,7 +76,8 @@ class ModelBuilder {
         auto law = ReduceOperation(graph_, graph_.programs[program],
                                    {.compute_factor = scale * load_mean_,
                                     .network_factor = setting_.network_factor,
-                                    .rare_weight = rare_weight});
+                                    .rare_weight = rare_weight},
+                                   cache_);
         if (!law.has_value()) return false;
         model_.laws.push_back(*std::move(law));
       }
@@ -82,14 +89,18 @@ class ModelBuilder {
     const auto [entry, is_new] =
         hop_of_.try_emplace(distribution, static_cast<int>(model_.hops.size()));
     if (!is_new) return entry->second;
-    const auto& law = graph_.distributions[distribution];
+    const LawCache::Entry& known = cache_.Get(distribution, RareWeight());
     const double factor = setting_.network_factor;
+    // Rare stalls of a hop stay in its law: a late arrival holds nobody up for
+    // long.
+    const auto& law = graph_.distributions[distribution];
     HopLaw hop{.mean = law.Mean() * factor,
                .is_constant = law.IsConstant(),
                .draw = {}};
     if (!hop.is_constant) {
-      hop.draw = MakeDraw(ScoreLaw::Of(law).ScaledBy(factor), hop.mean,
-                          std::sqrt(law.Variance()) * factor);
+      const ScoreLaw scaled =
+          (known.rare.empty() ? known.law : ScoreLaw::Of(law)).ScaledBy(factor);
+      hop.draw = MakeDraw(scaled, hop.mean, std::sqrt(law.Variance()) * factor);
     }
     model_.hops.push_back(std::move(hop));
     return entry->second;
@@ -132,6 +143,7 @@ class ModelBuilder {
   const CompiledGraph& compiled_;
   const StepGraph& graph_;
   const PipelineSetting& setting_;
+  LawCache& cache_;
   PipelineModel model_;
   std::map<int, int> hop_of_;
   double load_mean_ = 1;
@@ -148,9 +160,10 @@ int64_t PipelineModel::draws() const {
   return draws;
 }
 
-std::optional<PipelineModel> BuildPipelineModel(
-    const CompiledGraph& compiled, const PipelineSetting& setting) {
-  return ModelBuilder(compiled, setting).Build();
+std::optional<PipelineModel> BuildPipelineModel(const CompiledGraph& compiled,
+                                                const PipelineSetting& setting,
+                                                LawCache& cache) {
+  return ModelBuilder(compiled, setting, cache).Build();
 }
 
 }  // namespace prism::step

@@ -61,7 +61,8 @@ struct PipelineSetting {
 // The model of `compiled` with step-scoped shared factors left out, or nothing
 // where an operation cannot be reduced.
 std::optional<PipelineModel> BuildPipelineModel(const CompiledGraph& compiled,
-                                                const PipelineSetting& setting);
+                                                const PipelineSetting& setting,
+                                                LawCache& cache);
 
 }  // namespace prism::step
 

@@ -18,8 +18,8 @@ constexpr double kNegligibleShare = 1e-5;
 // Kinds with at least this share have a law of their own; the others share
 // one, weighted by their numbers.
 constexpr double kOwnLawShare = 1.0 / 64;
-constexpr int64_t kPilotSamples = 2048;
-constexpr int64_t kFewestPilotSamples = 8;
+constexpr int64_t kPilotPairs = 1024;
+constexpr int64_t kFewestPilotPairs = 4;
 // Weight, in samples, of the pooled variance in a group's own.
 constexpr double kPooledWeight = 64;
 // Strata of rare stalls: none, one, two or more.
@@ -37,10 +37,14 @@ double GoldenPoint(int64_t i) {
   return x - std::floor(x);
 }
 
-// Samples with their ends, in the order they were simulated.
+// Pairs with their ends, in the order they were simulated.
 struct SampleSet {
-  std::vector<ReplicaSample> samples;
-  std::vector<float> ends;  // [sample][stage], deviations from nominal
+  std::vector<ReplicaPair> pairs;
+  // [stage][pair][itself, its mirror image], deviations from nominal.
+  std::vector<std::vector<float>> ends;
+
+  size_t size() const { return 2 * pairs.size(); }
+  int kind(size_t i) const { return pairs[i / 2].kind; }
 };
 
 // Weighted moments, at one stage, of a group of replicas that share one law:
@@ -52,11 +56,22 @@ struct GroupLaw {
   double samples = 0;  // effective number
 };
 
+// Moments of standardised deviations in one part of the samples.
+struct Batch {
+  double samples = 0;
+  double mean = 0;
+  double deviation = 1;
+  double cube = 0;
+  double fourth = 0;
+};
+
 struct StageFit {
   std::vector<GroupLaw> groups;
   ScoreShape shape;
-  double samples = 0;
-  double skew_error = 0;
+  std::array<Batch, kBatches> batches;
+  // Of the group with the most samples.
+  double leading_count = 1;
+  double leading_sd = 0;
 };
 
 }  // namespace
@@ -82,7 +97,7 @@ class ReplicaMaximum::Sampling {
       // A quarter for each number of stalls is plenty: their spread is that of
       // the stall, which counts far out only.
       const int64_t wanted = stratum == 0 ? samples : samples / 4;
-      if (!ExtendStratum(stratum, wanted, budget, executor)) {
+      if (!ExtendStratum(stratum, (wanted + 1) / 2, budget, executor)) {
         return absl::CancelledError("cancelled");
       }
     }
@@ -98,10 +113,8 @@ class ReplicaMaximum::Sampling {
   }
 
   stats::Moments EndOfStage(int stage) const {
-    std::vector<double> ends;
-    for (size_t i = 0; i < main().samples.size(); ++i) {
-      ends.push_back(EndOf(main(), i, stage));
-    }
+    const std::vector<double> ends(main().ends[stage].begin(),
+                                   main().ends[stage].end());
     stats::Moments moments = stats::SampleMoments(ends);
     moments.mean += model_.nominal_end[stage];
     return moments;
@@ -112,34 +125,29 @@ class ReplicaMaximum::Sampling {
   int kinds() const { return static_cast<int>(request_.kinds.size()); }
 
   double EndOf(const SampleSet& set, size_t i, int stage) const {
-    return set.ends[i * model_.stages + stage];
+    return set.ends[stage][i];
   }
 
   // Simulates what `set` lacks ends for.
   bool Simulate(SampleSet& set, const base::Budget& budget,
                 base::Executor& executor) const {
-    const size_t stages = model_.stages;
-    const size_t first = set.ends.size() / stages;
-    set.ends.resize(set.samples.size() * stages);
+    set.ends.resize(model_.stages);
+    const size_t first = set.ends[0].size() / 2;
+    for (auto& ends : set.ends) ends.resize(set.size());
     const size_t block = ReplicaSampler::kBlock;
-    const size_t missing = set.samples.size() - first;
+    const size_t missing = set.pairs.size() - first;
     const int blocks = static_cast<int>((missing + block - 1) / block);
     std::atomic<int> next{0};
     std::atomic<bool> complete{true};
     executor.ParallelFor(std::min(executor.concurrency(), blocks), [&](int) {
       ReplicaSampler sampler(model_, request_.factors, request_.random_key);
-      std::vector<float> ends(stages * block);
       for (int b = next++; b < blocks && complete; b = next++) {
         const size_t begin = first + b * block;
-        const size_t size = std::min(block, set.samples.size() - begin);
-        if (!sampler.Run({&set.samples[begin], size}, budget, block,
-                         ends.data())) {
+        const size_t size = std::min(block, set.pairs.size() - begin);
+        std::vector<float*> ends;
+        for (auto& stage : set.ends) ends.push_back(&stage[2 * begin]);
+        if (!sampler.Run({&set.pairs[begin], size}, budget, ends)) {
           complete = false;
-        }
-        for (size_t i = 0; i < size; ++i) {
-          for (size_t s = 0; s < stages; ++s) {
-            set.ends[(begin + i) * stages + s] = ends[s * block + i];
-          }
         }
       }
     });
@@ -151,34 +159,33 @@ class ReplicaMaximum::Sampling {
   bool Pilot(const base::Budget& budget, base::Executor& executor) {
     relevance_.assign(kinds(), 1.0);
     if (kinds() > 1) {
-      const int64_t each =
-          std::max(kFewestPilotSamples, kPilotSamples / kinds());
+      const int64_t each = std::max(kFewestPilotPairs, kPilotPairs / kinds());
       SampleSet pilot;
       for (int k = 0; k < kinds(); ++k) {
         for (int64_t i = 0; i < each; ++i) {
-          pilot.samples.push_back({k, static_cast<uint32_t>(i), 0});
+          pilot.pairs.push_back({k, static_cast<uint32_t>(i), 0});
         }
       }
       if (!Simulate(pilot, budget, executor)) return false;
-      WeighByPilot(pilot, static_cast<double>(each));
+      WeighByPilot(pilot, 2 * static_cast<double>(each));
     }
     FormGroups();
     return true;
   }
 
   void WeighByPilot(const SampleSet& pilot, double each) {
-    std::vector<double> end(pilot.samples.size()), mean(kinds(), 0.0);
+    std::vector<double> end(pilot.size()), mean(kinds(), 0.0);
     for (size_t i = 0; i < end.size(); ++i) {
       end[i] = -INFINITY;
       for (int s = 0; s < model_.stages; ++s) {
         end[i] = std::max(end[i], EndOf(pilot, i, s) + model_.nominal_end[s] +
                                       request_.closing_mean[s]);
       }
-      mean[pilot.samples[i].kind] += end[i] / each;
+      mean[pilot.kind(i)] += end[i] / each;
     }
     double squares = 0;
     for (size_t i = 0; i < end.size(); ++i) {
-      const double off = end[i] - mean[pilot.samples[i].kind];
+      const double off = end[i] - mean[pilot.kind(i)];
       squares += off * off;
     }
     const double freedom = static_cast<double>(end.size()) - kinds();
@@ -247,13 +254,13 @@ class ReplicaMaximum::Sampling {
     return kind;
   }
 
-  bool ExtendStratum(int stratum, int64_t wanted, const base::Budget& budget,
+  bool ExtendStratum(int stratum, int64_t pairs, const base::Budget& budget,
                      base::Executor& executor) {
     SampleSet& set = strata_[stratum];
-    for (int64_t i = set.samples.size(); i < wanted; ++i) {
-      set.samples.push_back({KindAt(i),
-                             kStreamsOf[stratum + 1] + static_cast<uint32_t>(i),
-                             stratum});
+    for (int64_t i = set.pairs.size(); i < pairs; ++i) {
+      set.pairs.push_back({KindAt(i),
+                           kStreamsOf[stratum + 1] + static_cast<uint32_t>(i),
+                           stratum});
     }
     return Simulate(set, budget, executor);
   }
@@ -267,12 +274,11 @@ class ReplicaMaximum::Sampling {
     const size_t groups = group_count_.size();
     StageFit fit;
     fit.groups.resize(groups);
-    fit.samples = static_cast<double>(main().samples.size());
     std::vector<double> weights(groups, 0), weights2(groups, 0),
         squares(groups, 0);
     auto for_each = [&](auto&& visit) {
-      for (size_t i = 0; i < main().samples.size(); ++i) {
-        const int kind = main().samples[i].kind;
+      for (size_t i = 0; i < main().size(); ++i) {
+        const int kind = main().kind(i);
         visit(i, group_of_[kind], WeightOf(kind), EndOf(main(), i, stage));
       }
     };
@@ -321,32 +327,50 @@ class ReplicaMaximum::Sampling {
   // value for a normal by its own uncertainty, which batches tell.
   template <typename ForEach>
   static void FitShape(const ForEach& for_each, StageFit& fit) {
-    std::array<double, kBatches> cubes = {}, fourths = {}, counts = {};
+    for (Batch& batch : fit.batches) batch = {0, 0, 0, 0, 0};
     for_each([&](size_t i, int g, double, double x) {
       const GroupLaw& law = fit.groups[g];
       if (law.sd <= 0) return;
       const double y = (x - law.mean) / law.sd;
-      const size_t batch = i % kBatches;
-      cubes[batch] += y * y * y;
-      fourths[batch] += y * y * y * y;
-      counts[batch] += 1;
+      Batch& batch = fit.batches[i / 2 % kBatches];
+      batch.samples += 1;
+      batch.mean += y;
+      batch.deviation += y * y;
+      batch.cube += y * y * y;
+      batch.fourth += y * y * y * y;
     });
-    auto shrunk = [&](std::array<double, kBatches>& sums, double origin,
-                      double* error) {
-      double mean = 0, squares = 0;
-      for (int b = 0; b < kBatches; ++b) {
-        sums[b] = sums[b] / std::max(counts[b], 1.0) - origin;
-        mean += sums[b] / kBatches;
-      }
-      for (double value : sums) squares += (value - mean) * (value - mean);
-      const double variance = squares / (kBatches * (kBatches - 1));
-      *error = std::sqrt(variance);
-      const double signal = std::max(0.0, mean * mean - variance);
-      return signal > 0 ? mean * signal / (signal + variance) : 0.0;
-    };
-    double kurtosis_error;
-    const double skew = shrunk(cubes, 0, &fit.skew_error);
-    fit.shape = ScoreShape(skew, shrunk(fourths, 3, &kurtosis_error));
+    for (Batch& batch : fit.batches) {
+      const double n = std::max(batch.samples, 1.0);
+      batch.mean /= n;
+      batch.deviation = std::sqrt(batch.deviation / n);
+      batch.cube /= n;
+      batch.fourth /= n;
+    }
+    fit.shape = ScoreShape(Shrunk(fit, &Batch::cube, 0),
+                           Shrunk(fit, &Batch::fourth, 3));
+    // A third moment of 3 y belongs to the mean, not to the skewness.
+    for (Batch& batch : fit.batches) batch.cube -= 3 * batch.mean;
+    const GroupLaw* leading = &fit.groups[0];
+    for (const GroupLaw& group : fit.groups) {
+      if (group.samples > leading->samples) leading = &group;
+    }
+    fit.leading_count = leading->count;
+    fit.leading_sd = leading->sd;
+  }
+
+  static double Shrunk(const StageFit& fit, double Batch::*moment,
+                       double origin) {
+    double mean = 0, squares = 0;
+    for (const Batch& batch : fit.batches) {
+      mean += (batch.*moment - origin) / kBatches;
+    }
+    for (const Batch& batch : fit.batches) {
+      const double off = batch.*moment - origin - mean;
+      squares += off * off;
+    }
+    const double variance = squares / (kBatches * (kBatches - 1));
+    const double signal = std::max(0.0, mean * mean - variance);
+    return signal > 0 ? mean * signal / (signal + variance) : 0.0;
   }
 
   // Deviations of a stratum from the means of its groups, ascending.
@@ -354,9 +378,9 @@ class ReplicaMaximum::Sampling {
                                       const StageFit& fit) const {
     std::vector<double> off;
     const SampleSet& set = strata_[stratum];
-    for (size_t i = 0; i < set.samples.size(); ++i) {
+    for (size_t i = 0; i < set.size(); ++i) {
       off.push_back(EndOf(set, i, stage) -
-                    fit.groups[group_of_[set.samples[i].kind]].mean);
+                    fit.groups[group_of_[set.kind(i)]].mean);
     }
     std::sort(off.begin(), off.end());
     return off;
@@ -451,22 +475,23 @@ class ReplicaMaximum::Sampling {
     return sum;
   }
 
-  // Errors of mean, deviation and skewness at the score of one replica among
-  // those that matter most.
+  // The error of the leading group's law at the score of one replica among its
+  // replicas: from how mean, deviation and skewness differ between batches.
   void AddErrors(const StageFit& fit, MaximumLaw& law) const {
-    const GroupLaw* leading = &fit.groups[0];
-    for (const GroupLaw& group : fit.groups) {
-      if (group.samples > leading->samples) leading = &group;
-    }
     for (int node = 0; node < MaximumLaw::kNodes; ++node) {
       const double z =
-          ScoreOfOneAmong(leading->count, MaximumLaw::NodeScore(node));
-      const double n = std::max(leading->samples, 1.0);
-      const double mean = 1 / n;
-      const double deviation = z * z / (2 * n);
-      const double skew = (z * z - 1) / 6 * fit.skew_error;
-      law.standard_error.push_back(leading->sd *
-                                   std::sqrt(mean + deviation + skew * skew));
+          ScoreOfOneAmong(fit.leading_count, MaximumLaw::NodeScore(node));
+      double mean = 0, squares = 0;
+      std::array<double, kBatches> value;
+      for (int b = 0; b < kBatches; ++b) {
+        const Batch& batch = fit.batches[b];
+        value[b] =
+            batch.mean + batch.deviation * z + batch.cube * (z * z - 1) / 6;
+        mean += value[b] / kBatches;
+      }
+      for (double v : value) squares += (v - mean) * (v - mean);
+      law.standard_error.push_back(
+          fit.leading_sd * std::sqrt(squares / (kBatches * (kBatches - 1))));
     }
   }
 
@@ -475,7 +500,7 @@ class ReplicaMaximum::Sampling {
   std::array<double, kStrata> stratum_ = {};
   std::vector<double> relevance_;  // by kind, sums to 1
   std::vector<double> cumulative_;
-  std::vector<int> group_of_;  // by kind
+  std::vector<int> group_of_;        // by kind
   std::vector<double> group_count_;  // replicas
   std::array<SampleSet, kStrata> strata_;
 };

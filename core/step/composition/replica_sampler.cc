@@ -24,25 +24,30 @@ ReplicaSampler::ReplicaSampler(const PipelineModel& model,
                                uint64_t random_key)
     : model_(model), kinds_(kinds), random_key_(random_key) {}
 
-bool ReplicaSampler::Run(std::span<const ReplicaSample> samples,
-                         const base::Budget& budget, size_t stride,
-                         float* ends) {
-  PRISM_CHECK(samples.size() <= kBlock);
-  BeginBlock(samples);
+bool ReplicaSampler::Run(std::span<const ReplicaPair> pairs,
+                         const base::Budget& budget,
+                         std::span<float* const> ends) {
+  PRISM_CHECK(pairs.size() <= kBlock);
+  BeginBlock(pairs);
   for (size_t i = 0; i < model_.operations.size(); ++i) {
     RunOperation(i);
     if (i % kOperationsBetweenPolls == 0 && budget.Cancelled()) return false;
   }
-  for (int stage = 0; stage < model_.stages; ++stage) {
-    std::copy_n(&clock_[stage * width_], samples.size(), ends + stage * stride);
+  for (int s = 0; s < model_.stages; ++s) {
+    const float* clock = &clock_[s * width_];
+    for (size_t i = 0; i < pairs.size(); ++i) {
+      ends[s][2 * i] = clock[i];
+      ends[s][2 * i + 1] = clock[half_ + i];
+    }
   }
   return true;
 }
 
-void ReplicaSampler::BeginBlock(std::span<const ReplicaSample> samples) {
-  width_ = (samples.size() + kPipelineRow - 1) / kPipelineRow * kPipelineRow;
-  sample_.assign(width_, 0);
-  for (size_t i = 0; i < samples.size(); ++i) sample_[i] = samples[i].sample;
+void ReplicaSampler::BeginBlock(std::span<const ReplicaPair> pairs) {
+  half_ = (pairs.size() + kPipelineRow - 1) / kPipelineRow * kPipelineRow;
+  width_ = 2 * half_;
+  sample_.assign(half_, 0);
+  for (size_t i = 0; i < pairs.size(); ++i) sample_[i] = pairs[i].sample;
   clock_.assign(model_.stages * width_, 0);
   arrival_.resize(model_.slots * width_);
   score_.resize(kScoreRows * width_);
@@ -55,16 +60,18 @@ void ReplicaSampler::BeginBlock(std::span<const ReplicaSample> samples) {
     const size_t rows = model_.laws.size() * model_.stages;
     mean_factor_.assign(rows * width_, 1);
     spread_factor_.assign(rows * width_, 1);
-    for (size_t i = 0; i < samples.size(); ++i) {
-      const KindFactors& kind = kinds_[samples[i].kind];
+    for (size_t i = 0; i < pairs.size(); ++i) {
+      const KindFactors& kind = kinds_[pairs[i].kind];
       for (size_t row = 0; row < rows; ++row) {
-        mean_factor_[row * width_ + i] = kind.mean[row];
-        spread_factor_[row * width_ + i] = kind.spread[row];
+        for (const size_t element : {i, half_ + i}) {
+          mean_factor_[row * width_ + element] = kind.mean[row];
+          spread_factor_[row * width_ + element] = kind.spread[row];
+        }
       }
     }
   }
   DrawLoads();
-  PlaceStalls(samples);
+  PlaceStalls(pairs);
 }
 
 void ReplicaSampler::DrawLoads() {
@@ -72,7 +79,7 @@ void ReplicaSampler::DrawLoads() {
   load_.resize(model_.microbatches * width_);
   for (int m = 0; m < model_.microbatches; ++m) {
     if (m % kScoreRows == 0) {
-      ScoreRows(random_key_, m / kScoreRows, kLoadDraws, sample_.data(), width_,
+      ScoreRows(random_key_, m / kScoreRows, kLoadDraws, sample_.data(), half_,
                 score_.data());
     }
     float* row = &load_[m * width_];
@@ -87,14 +94,14 @@ void ReplicaSampler::DrawLoads() {
 }
 
 // Each stall strikes an operation with the probability that its law gives it.
-void ReplicaSampler::PlaceStalls(std::span<const ReplicaSample> samples) {
+void ReplicaSampler::PlaceStalls(std::span<const ReplicaPair> pairs) {
   stalls_.clear();
   next_stall_ = 0;
-  for (size_t i = 0; i < samples.size(); ++i) {
-    for (int k = 0; k < samples[i].stalls; ++k) {
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    for (int k = 0; k < pairs[i].stalls; ++k) {
       const uint64_t replica[stats::kRowPad] = {};
       uint64_t sample[stats::kRowPad];
-      std::fill(std::begin(sample), std::end(sample), samples[i].sample);
+      std::fill(std::begin(sample), std::end(sample), pairs[i].sample);
       double where[stats::kRowPad], size[stats::kRowPad];
       stats::UniformRows(
           {random_key_, static_cast<uint32_t>(k), kStallDraws, replica, sample},
@@ -107,9 +114,10 @@ void ReplicaSampler::PlaceStalls(std::span<const ReplicaSample> samples) {
           if (left >= 0) continue;
           const double seconds =
               stall.seconds.At(stats::NormalQuantile(size[0]));
-          stalls_.push_back(
-              {op, i,
-               static_cast<float>(std::max(0.0, seconds - stall.typical))});
+          const auto extra =
+              static_cast<float>(std::max(0.0, seconds - stall.typical));
+          stalls_.push_back({op, i, extra});
+          stalls_.push_back({op, half_ + i, extra});
           break;
         }
       }
@@ -122,7 +130,7 @@ void ReplicaSampler::PlaceStalls(std::span<const ReplicaSample> samples) {
 
 const float* ReplicaSampler::NextScores() {
   if (next_score_ == kScoreRows) {
-    ScoreRows(random_key_, group_++, kOperationDraws, sample_.data(), width_,
+    ScoreRows(random_key_, group_++, kOperationDraws, sample_.data(), half_,
               score_.data());
     next_score_ = 0;
   }

@@ -18,8 +18,9 @@ struct KindFactors {
   std::vector<float> spread;
 };
 
-// One simulated replica.
-struct ReplicaSample {
+// One simulated replica and its mirror image, in which every score is negated:
+// together their mean is surer than that of two others.
+struct ReplicaPair {
   int kind = 0;         // index into the list of kinds
   uint32_t sample = 0;  // names its random streams
   int stalls = 0;       // rare stalls it suffers
@@ -28,19 +29,19 @@ struct ReplicaSample {
 // Not thread-safe: one per thread, reused from block to block.
 class ReplicaSampler {
  public:
-  // Samples that one block holds.
-  static constexpr size_t kBlock = 128;
+  // Pairs that one block holds.
+  static constexpr size_t kBlock = 64;
 
   // Requires: `model` and `kinds` outlive the sampler. `kinds` may be empty:
   // every sample is of the model's own kind.
   ReplicaSampler(const PipelineModel& model, std::span<const KindFactors> kinds,
                  uint64_t random_key);
 
-  // Simulates `samples` (at most kBlock) and writes when stage s of sample i is
-  // done, less model.nominal_end[s], to ends[s * stride + i]. False where the
-  // budget was cancelled half-way.
-  bool Run(std::span<const ReplicaSample> samples, const base::Budget& budget,
-           size_t stride, float* ends);
+  // Simulates `pairs` (at most kBlock) and writes when stage s of pair i is
+  // done, less model.nominal_end[s], to ends[s][2 * i], and of its mirror image
+  // to ends[s][2 * i + 1]. False where the budget was cancelled half-way.
+  bool Run(std::span<const ReplicaPair> pairs, const base::Budget& budget,
+           std::span<float* const> ends);
 
  private:
   struct Stall {
@@ -49,9 +50,9 @@ class ReplicaSampler {
     float extra = 0;
   };
 
-  void BeginBlock(std::span<const ReplicaSample> samples);
+  void BeginBlock(std::span<const ReplicaPair> pairs);
   void DrawLoads();
-  void PlaceStalls(std::span<const ReplicaSample> samples);
+  void PlaceStalls(std::span<const ReplicaPair> pairs);
   void RunOperation(size_t index);
   const float* NextScores();
   void Deviation(const OperationLaw& law, float* out);
@@ -62,7 +63,8 @@ class ReplicaSampler {
   std::span<const KindFactors> kinds_;
   const uint64_t random_key_;
 
-  size_t width_ = 0;  // of a row
+  size_t half_ = 0;   // pairs, padded
+  size_t width_ = 0;  // of a row: the pairs, then their mirror images
   std::vector<uint32_t> sample_;
   std::vector<float> clock_;    // [stage][element]
   std::vector<float> arrival_;  // [slot][element]

@@ -184,7 +184,7 @@ class Integral {
     std::vector<std::pair<double, double>> sorted(n_);
     for (int i = 0; i < n_; ++i) sorted[i] = {step_[i], leading_error_[i]};
     std::sort(sorted.begin(), sorted.end());
-    std::sort(step_.begin(), step_.end());
+    for (int i = 0; i < n_; ++i) step_[i] = sorted[i].first;
     for (size_t q = 0; q < kQuantileLevels.size(); ++q) {
       const double p = kQuantileLevels[q];
       result.quantile_seconds[q] = stats::SortedQuantile(step_, p);

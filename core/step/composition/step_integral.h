@@ -29,7 +29,7 @@ struct IntegralRequest {
   // Stages that can be last; the laws of the others are not looked at.
   std::vector<bool> needed;
   uint64_t random_key = 0;
-  int samples = 1 << 14;  // a multiple of 8
+  int samples = 1 << 13;  // a multiple of 8
 };
 
 struct IntegratedStep {

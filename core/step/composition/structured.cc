@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/step/composition/closing_model.h"
+#include "core/step/composition/lane_effect.h"
 #include "core/step/composition/pipeline_model.h"
 #include "core/step/composition/replica_maximum.h"
 #include "core/step/composition/step_integral.h"
@@ -16,15 +17,16 @@ namespace {
 
 // Replicas simulated for a first look at the error.
 constexpr int64_t kFirstSamples = 1024;
+constexpr int64_t kFewestSamples = 256;
 // Error of a quantile from the replicas that is good enough, as a share of the
 // distance between the quartiles.
 constexpr double kTargetError = 0.03;
 // Draws that an answer may cost: some ten milliseconds on one core.
-constexpr double kMostDraws = 8e6;
+constexpr double kMostDraws = 4e6;
 
 // Steps that the integral draws, at first and in the end.
-constexpr int kFewSteps = 2048;
-constexpr int kSteps = 16384;
+constexpr int kFewSteps = 1024;
+constexpr int kSteps = 8192;
 
 // Events beyond this score of both sides are not waited for.
 constexpr double kConceivableScore = 4;
@@ -52,7 +54,7 @@ std::vector<double> RegimeRatios(const StepGraph& graph) {
   const int nodes = high - low < 0.05   ? 2
                     : high - low < 0.5  ? 3
                     : high - low < 1.25 ? 5
-                                        : 9;
+                                        : 7;
   std::vector<double> ratios;
   for (int i = 0; i < nodes; ++i) {
     ratios.push_back(low + (high - low) * i / (nodes - 1));
@@ -86,24 +88,30 @@ bool HasKnownFactors(const StepGraph& graph) {
   return true;
 }
 
+std::span<const double> LaneSlowdowns(const StepGraph& graph, int replica,
+                                      int stage) {
+  const RankGrid& grid = graph.grid;
+  const size_t first =
+      (static_cast<size_t>(replica) * grid.stages + stage) * grid.lanes;
+  return {&graph.slowdown[first], static_cast<size_t>(grid.lanes)};
+}
+
 std::vector<KindFactors> FactorsOfKinds(const StepGraph& graph,
                                         const PipelineModel& model,
                                         const std::vector<ReplicaKind>& kinds) {
   if (graph.slowdown.empty()) return {};
-  const int stages = graph.grid.stages, lanes = graph.grid.lanes;
+  const int stages = graph.grid.stages;
+  std::vector<LaneEffects> effects;
+  for (const OperationLaw& law : model.laws) effects.emplace_back(law);
   std::vector<KindFactors> all(kinds.size());
   for (size_t k = 0; k < kinds.size(); ++k) {
     all[k].mean.resize(model.laws.size() * stages);
     all[k].spread.resize(model.laws.size() * stages);
     for (int stage = 0; stage < stages; ++stage) {
-      const std::span<const double> slow(
-          &graph
-               .slowdown[(static_cast<size_t>(kinds[k].first_replica) * stages +
-                          stage) *
-                         lanes],
-          lanes);
+      const std::span<const double> slow =
+          LaneSlowdowns(graph, kinds[k].first_replica, stage);
       for (size_t law = 0; law < model.laws.size(); ++law) {
-        const LaneEffect effect = EffectOfLanes(model.laws[law], slow);
+        const LaneEffect effect = effects[law].Of(slow);
         all[k].mean[law * stages + stage] = static_cast<float>(effect.mean);
         all[k].spread[law * stages + stage] = static_cast<float>(effect.spread);
       }
@@ -141,7 +149,8 @@ class Structured {
         graph_(*compiled.graph),
         options_(options),
         budget_(budget),
-        executor_(executor) {}
+        executor_(executor),
+        cache_(graph_) {}
 
   // False where the structure is not one the method knows.
   bool Prepare() {
@@ -153,7 +162,7 @@ class Structured {
     integral_.random_key = options_.random_key;
     std::vector<double> ratios = RegimeRatios(graph_);
     if (ratios.size() > 1) {
-      const auto probe = BuildPipelineModel(compiled_, {});
+      const auto probe = BuildPipelineModel(compiled_, {}, cache_);
       if (!probe.has_value()) return false;
       if (!HasNetworkInside(*probe)) ratios = {0};
     }
@@ -165,7 +174,8 @@ class Structured {
   }
 
   absl::StatusOr<StepTime> Run() {
-    int64_t samples = options_.samples.value_or(kFirstSamples);
+    int64_t samples = options_.samples.value_or(std::max(
+        kFewestSamples, kFirstSamples / static_cast<int64_t>(nodes_.size())));
     while (true) {
       for (Node& node : nodes_) {
         auto status = node.maximum->Extend(samples, budget_, executor_);
@@ -182,8 +192,8 @@ class Structured {
 
  private:
   bool AddNode(double log_ratio, const std::vector<ReplicaKind>& kinds) {
-    auto model =
-        BuildPipelineModel(compiled_, {.network_factor = std::exp(log_ratio)});
+    auto model = BuildPipelineModel(
+        compiled_, {.network_factor = std::exp(log_ratio)}, cache_);
     if (!model.has_value()) return false;
     Node node{.log_ratio = log_ratio,
               .model = std::make_unique<PipelineModel>(*std::move(model)),
@@ -236,7 +246,7 @@ class Structured {
   }
 
   IntegratedStep Integrate(int steps) {
-    MarkNeeded();
+    if (integral_.needed.empty()) MarkNeeded();
     integral_.samples = steps;
     integral_.nodes.clear();
     for (const Node& node : nodes_) {
@@ -278,6 +288,7 @@ class Structured {
   const SimulationOptions& options_;
   const base::Budget& budget_;
   base::Executor& executor_;
+  LawCache cache_;
   IntegralRequest integral_;
   std::vector<Node> nodes_;
   int64_t samples_ = 0;

@@ -1,0 +1,404 @@
+#include "core/step/composition/sharded_barrier.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "core/stats/normal.h"
+
+namespace prism::step {
+namespace {
+
+// What matters of the upper tail of one replica's work.
+constexpr double kOwnTail = 1e-8;
+// Replicas whose means differ by less than this times their deviation are one
+// bin; those further than kBinEnd deviations behind do not matter.
+constexpr double kBinWidth = 0.3;
+constexpr double kBinEnd = 10;
+
+WorkMoments& operator+=(WorkMoments& a, const WorkMoments& b) {
+  a.compute_mean += b.compute_mean;
+  a.network_mean += b.network_mean;
+  a.compute_variance += b.compute_variance;
+  a.network_variance += b.network_variance;
+  return a;
+}
+
+WorkMoments Times(const WorkMoments& m, double factor) {
+  return {m.compute_mean * factor, m.network_mean,
+          m.compute_variance * factor * factor, m.network_variance};
+}
+
+// Replicas of about the same speed: x -> (x - shift) / scale takes their law
+// to the common one.
+struct Bin {
+  double count = 0, shift = 0, scale = 0;
+};
+
+class StretchBuilder {
+ public:
+  StretchBuilder(const StepGraph& graph, const Stretch& stretch,
+                 const StretchSetting& setting, LawCache& cache)
+      : graph_(graph), stretch_(stretch), setting_(setting), cache_(cache) {}
+
+  std::optional<StretchLaw> Build() {
+    result_.meets = !stretch_.meetings.empty() && graph_.grid.lanes > 1;
+    if (!HasOneClass()) return std::nullopt;
+    AddParts();
+    std::vector<RepeatedLaw> terms;
+    for (const auto& [law, count] : parts_) terms.push_back({&law, count});
+    result_.own = SumOf(terms, kOwnTail);
+    result_.own_moments = first_;
+    result_.own_moments += between_;
+    result_.own_moments += last_;
+    SetReplicas();
+    SetBarriers();
+    if (result_.meets) SetCopula();
+    return std::move(result_);
+  }
+
+ private:
+  // Draws that slowdowns and loads multiply must do so alike.
+  bool HasOneClass() const {
+    bool compute = false, optimizer = false;
+    auto look = [&](const LaneWork& work) {
+      for (const OwnDraw& draw : work) {
+        compute = compute || draw.factor_class == FactorClass::kCompute;
+        optimizer = optimizer || draw.factor_class == FactorClass::kOptimizer;
+      }
+    };
+    for (const auto& meeting : stretch_.meetings) look(meeting.work);
+    look(stretch_.work);
+    return !(compute && optimizer) || !setting_.conditional;
+  }
+
+  void AddParts() {
+    for (size_t i = 0; i < stretch_.meetings.size(); ++i) {
+      const LaneMeeting& meeting = stretch_.meetings[i];
+      if (i == 0) {
+        first_ = AddWork(meeting.work);
+      } else {
+        AddLatest(meeting);
+      }
+      const OwnDraw shared{meeting.collective, FactorClass::kNetwork,
+                           meeting.count};
+      between_ += AddWork({shared});
+    }
+    last_ = AddWork(stretch_.work);
+  }
+
+  WorkMoments AddWork(const LaneWork& work) {
+    WorkMoments moments;
+    for (const OwnDraw& draw : work) {
+      auto [law, draw_moments] = DrawLaw(draw);
+      moments += draw_moments;
+      if (law.mean() > 0) parts_.emplace_back(std::move(law), draw.count);
+    }
+    return moments;
+  }
+
+  // Constant network time goes into network_constant, and the law is 0.
+  std::pair<TailLaw, WorkMoments> DrawLaw(const OwnDraw& draw) {
+    const TailLaw& plain = cache_.Get(draw.distribution);
+    const bool network = draw.factor_class == FactorClass::kNetwork;
+    const double factor =
+        setting_.factor[static_cast<int>(draw.factor_class)];
+    if (network && plain.is_constant()) {
+      result_.network_constant += draw.count * factor * plain.mean();
+      return {TailLaw(), WorkMoments()};
+    }
+    TailLaw law = plain.Affine(factor, 0);
+    WorkMoments moments;
+    (network ? moments.network_mean : moments.compute_mean) =
+        draw.count * law.mean();
+    (network ? moments.network_variance : moments.compute_variance) =
+        draw.count * law.variance();
+    return {std::move(law), moments};
+  }
+
+  // The latest of all lanes, `count` times.
+  void AddLatest(const LaneMeeting& meeting) {
+    std::vector<std::pair<TailLaw, double>> own;
+    WorkMoments lane;
+    for (const OwnDraw& draw : meeting.work) {
+      const double constant = result_.network_constant;
+      auto [law, moments] = DrawLaw(draw);
+      result_.network_constant +=
+          (result_.network_constant - constant) * (meeting.count - 1);
+      lane += moments;
+      own.emplace_back(std::move(law), draw.count);
+    }
+    if (own.empty()) return;
+    std::vector<RepeatedLaw> terms;
+    for (const auto& [law, count] : own) terms.push_back({&law, count});
+    const TailLaw sum = SumOf(terms, kOwnTail);
+    TailLaw latest = sum.MaximumOf(graph_.grid.lanes);
+    const double share =
+        sum.variance() > 0 ? lane.network_variance / sum.variance() : 0;
+    const double surplus = latest.mean() - sum.mean();
+    WorkMoments moments;
+    moments.compute_mean =
+        (lane.compute_mean + (1 - share) * surplus) * meeting.count;
+    moments.network_mean =
+        (lane.network_mean + share * surplus) * meeting.count;
+    moments.compute_variance = (1 - share) * latest.variance() * meeting.count;
+    moments.network_variance = share * latest.variance() * meeting.count;
+    between_ += moments;
+    meetings_.push_back({sum, moments, share, meeting.count});
+    parts_.emplace_back(std::move(latest), meeting.count);
+  }
+
+  double Slowdown(int replica, int lane) const {
+    return graph_
+        .slowdown[static_cast<size_t>(replica) * graph_.grid.lanes + lane];
+  }
+
+  // What lies between the first and the last meeting in a replica whose lanes
+  // have unlike speeds.
+  WorkMoments Between(int replica) const {
+    double low = Slowdown(replica, 0), high = low;
+    for (int lane = 1; lane < graph_.grid.lanes; ++lane) {
+      low = std::min(low, Slowdown(replica, lane));
+      high = std::max(high, Slowdown(replica, lane));
+    }
+    WorkMoments moments = Times(between_, low);
+    if (low == high) return moments;
+    for (const Meeting& meeting : meetings_) {
+      const double surplus =
+          MeanOfLatest(meeting.lane, replica) -
+          low * meeting.lane.MaximumOf(graph_.grid.lanes).mean();
+      moments.compute_mean += surplus * (1 - meeting.share) * meeting.count;
+    }
+    return moments;
+  }
+
+  // By the trapezoid rule on the distribution function of the latest lane.
+  double MeanOfLatest(const TailLaw& lane, int replica) const {
+    const double deviation = std::sqrt(lane.variance());
+    double top = 0;
+    for (int l = 0; l < graph_.grid.lanes; ++l) {
+      top = std::max(top, Slowdown(replica, l));
+    }
+    const double from = top * (lane.mean() - 5 * deviation);
+    const double to = top * (lane.mean() + 7 * deviation);
+    constexpr int kCells = 48;
+    const double step = (to - from) / kCells;
+    double mean = from;
+    for (int i = 0; i <= kCells; ++i) {
+      double hazard = 0;
+      for (int l = 0; l < graph_.grid.lanes; ++l) {
+        hazard += lane.Hazard((from + i * step) / Slowdown(replica, l));
+      }
+      mean -= std::expm1(-hazard) * step * (i == 0 || i == kCells ? 0.5 : 1);
+    }
+    return mean;
+  }
+
+  void SetReplicas() {
+    if (graph_.slowdown.empty()) return;
+    const int lanes = graph_.grid.lanes, replicas = graph_.grid.replicas;
+    const int entries = result_.meets ? lanes * lanes : lanes;
+    result_.replicas.assign(entries, std::vector<WorkMoments>(replicas));
+    for (int r = 0; r < replicas; ++r) {
+      WorkMoments between;
+      if (result_.meets) between = Between(r);
+      for (int entry = 0; entry < entries; ++entry) {
+        WorkMoments& moments = result_.replicas[entry][r];
+        moments = Times(last_, Slowdown(r, entry % lanes));
+        if (!result_.meets) continue;
+        moments += Times(first_, Slowdown(r, entry / lanes));
+        moments += between;
+      }
+    }
+  }
+
+  void SetBarriers() {
+    const double replicas = graph_.grid.replicas;
+    likely_ = replicas;
+    if (setting_.conditional || !result_.replicas.empty()) {
+      result_.own_hazard = std::make_shared<HazardTable>(result_.own);
+    }
+    if (setting_.conditional) return;
+    if (result_.replicas.empty()) {
+      result_.barrier.push_back(result_.own.MaximumOf(replicas));
+      return;
+    }
+    likely_ = 0;
+    for (const auto& moments : result_.replicas) {
+      result_.barrier.push_back(Barrier(moments));
+    }
+    likely_ /= static_cast<double>(result_.replicas.size());
+  }
+
+  std::vector<Bin> BinsOf(const std::vector<WorkMoments>& replicas) const {
+    double latest = 0, deviation = 0;
+    for (const WorkMoments& m : replicas) {
+      latest = std::max(latest, m.mean(1));
+      deviation = std::max(deviation, std::sqrt(m.variance(1)));
+    }
+    if (deviation == 0) return {};
+    const double own = std::sqrt(result_.own.variance());
+    std::vector<Bin> bins(static_cast<size_t>(kBinEnd / kBinWidth) + 1);
+    for (const WorkMoments& m : replicas) {
+      const auto i = static_cast<size_t>(
+          std::min((latest - m.mean(1)) / (deviation * kBinWidth), 1e6));
+      if (i >= bins.size()) continue;
+      const double scale = std::sqrt(m.variance(1)) / own;
+      bins[i].count += 1;
+      bins[i].scale += scale;
+      bins[i].shift += m.mean(1) - scale * result_.own.mean();
+    }
+    std::erase_if(bins, [](const Bin& bin) { return bin.count == 0; });
+    for (Bin& bin : bins) {
+      bin.scale /= bin.count;
+      bin.shift /= bin.count;
+    }
+    return bins;
+  }
+
+  TailLaw Barrier(const std::vector<WorkMoments>& replicas) {
+    const std::vector<Bin> bins = BinsOf(replicas);
+    if (bins.empty()) {
+      double latest = 0;
+      for (const auto& m : replicas) latest = std::max(latest, m.mean(1));
+      return TailLaw().Affine(1, latest);
+    }
+    const HazardTable& own = *result_.own_hazard;
+    double low = 0, high = 0;
+    for (const Bin& bin : bins) {
+      low = std::max(low, bin.shift + bin.scale * result_.own.low());
+      high = std::max(high, bin.shift + bin.scale * result_.own.high());
+    }
+    TailLaw law = TailLaw::OfHazard(
+        [&](double x) {
+          double hazard = 0;
+          for (const Bin& bin : bins) {
+            hazard += bin.count * own.At((x - bin.shift) / bin.scale);
+          }
+          return hazard;
+        },
+        low, high);
+    CountLikely(bins, law);
+    return law;
+  }
+
+  // How many equal replicas would have this maximum.
+  void CountLikely(const std::vector<Bin>& bins, const TailLaw& barrier) {
+    double all = 0, most = 0;
+    for (const Bin& bin : bins) {
+      const double hazard =
+          result_.own_hazard->At((barrier.mean() - bin.shift) / bin.scale);
+      all += bin.count * hazard;
+      most = std::max(most, hazard);
+    }
+    likely_ += most > 0 ? all / most : 1;
+  }
+
+  void SetCopula() {
+    const double first = first_.variance(1), last = last_.variance(1);
+    const double between = between_.variance(1);
+    const double all = first + between + last;
+    if (all <= 0) return;
+    const double count = std::max(1.0, likely_);
+    const double apart = CorrelationOfMaxima(count, between / all);
+    const double same_first =
+        CorrelationOfMaxima(count, (between + first) / all);
+    const double same_last = CorrelationOfMaxima(count, (between + last) / all);
+    MeetingCopula& copula = result_.copula;
+    copula.common = std::sqrt(apart);
+    copula.same_first = std::sqrt(std::max(0.0, same_first - apart));
+    copula.same_last = std::sqrt(std::max(0.0, same_last - apart));
+    const double shared = same_first + same_last - apart;
+    if (shared > 1) {
+      // Three pairwise correlations that no common scores have: keep the
+      // proportions.
+      const double fit =
+          std::sqrt((1 - apart) / (same_first + same_last - 2 * apart));
+      copula.same_first *= fit;
+      copula.same_last *= fit;
+    }
+    copula.own = std::sqrt(std::max(0.0, 1 - shared));
+  }
+
+  struct Meeting {
+    TailLaw lane;
+    WorkMoments moments;
+    double share = 0;
+    double count = 1;
+  };
+
+  const StepGraph& graph_;
+  const Stretch& stretch_;
+  const StretchSetting& setting_;
+  LawCache& cache_;
+  StretchLaw result_;
+  std::vector<std::pair<TailLaw, double>> parts_;
+  std::vector<Meeting> meetings_;
+  WorkMoments first_, between_, last_;
+  double likely_ = 1;
+};
+
+}  // namespace
+
+const TailLaw& LawCache::Get(int distribution) {
+  auto& law = law_[distribution];
+  if (law == nullptr) {
+    law = std::make_unique<TailLaw>(
+        TailLaw::Of(graph_.distributions[distribution]));
+  }
+  return *law;
+}
+
+std::optional<StretchLaw> BuildStretchLaw(const StepGraph& graph,
+                                          const Stretch& stretch,
+                                          const StretchSetting& setting,
+                                          LawCache& cache) {
+  return StretchBuilder(graph, stretch, setting, cache).Build();
+}
+
+// Hoeffding's formula on the scale of scores: the integral of the joint
+// distribution function less the product of its margins. The joint one is a
+// power of that of one pair, by conditioning on what the pair shares.
+double CorrelationOfMaxima(double count, double rho) {
+  if (count <= 1 || rho <= 0) return std::max(rho, 0.0);
+  if (rho > 0.98) return rho;
+  constexpr int kScores = 25;
+  constexpr double kScoreStep = 0.35, kScoreEnd = 4.2;
+  constexpr int kShared = 64;
+  constexpr double kSharedStep = 0.2, kSharedEnd = 6.4;
+  std::array<std::array<double, kShared>, kScores> above;
+  std::array<double, kScores> margin, one_above;
+  const double own = std::sqrt(1 - rho);
+  for (int i = 0; i < kScores; ++i) {
+    const double z = i * kScoreStep - kScoreEnd;
+    const double x = ScoreOfOneAmong(count, z);
+    margin[i] = stats::NormalCdf(z);
+    one_above[i] = stats::NormalCdf(-x);
+    for (int s = 0; s < kShared; ++s) {
+      const double shared = (s + 0.5) * kSharedStep - kSharedEnd;
+      above[i][s] = stats::NormalCdf((std::sqrt(rho) * shared - x) / own);
+    }
+  }
+  std::array<double, kShared> weight;
+  for (int s = 0; s < kShared; ++s) {
+    weight[s] = kSharedStep *
+                stats::NormalDensity((s + 0.5) * kSharedStep - kSharedEnd);
+  }
+  double covariance = 0;
+  for (int i = 0; i < kScores; ++i) {
+    for (int j = 0; j <= i; ++j) {
+      double both = 0;
+      for (int s = 0; s < kShared; ++s) {
+        both += weight[s] * above[i][s] * above[j][s];
+      }
+      const double either =
+          std::min(one_above[i] + one_above[j] - both, 1 - 1e-16);
+      const double joint = std::exp(count * std::log1p(-either));
+      covariance += (joint - margin[i] * margin[j]) * (i == j ? 1.0 : 2.0);
+    }
+  }
+  return std::clamp(covariance * kScoreStep * kScoreStep, 0.0, rho);
+}
+
+}  // namespace prism::step

@@ -1,0 +1,308 @@
+#include "core/step/composition/sharded_model.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <tuple>
+#include <utility>
+
+namespace prism::step {
+namespace {
+
+constexpr int kCompute = static_cast<int>(FactorClass::kCompute);
+constexpr int kOptimizer = static_cast<int>(FactorClass::kOptimizer);
+constexpr int kNetwork = static_cast<int>(FactorClass::kNetwork);
+
+// More meetings in a step than this are left to the reference method.
+constexpr int kMostMeetings = 256;
+// What matters of the upper tail of a sum over the step.
+constexpr double kStepTail = 1e-6;
+
+class ModelBuilder {
+ public:
+  explicit ModelBuilder(const CompiledGraph& compiled)
+      : compiled_(compiled), graph_(*compiled.graph), cache_(graph_) {}
+
+  std::optional<ShardedModel> Build() {
+    model_.graph = &graph_;
+    if (!SortFactors()) return std::nullopt;
+    auto program = CutAtBarriers(compiled_, kMostMeetings);
+    if (!program.has_value()) return std::nullopt;
+    model_.program = *std::move(program);
+    model_.lanes = graph_.grid.lanes;
+    model_.lanes_alike = graph_.slowdown.empty();
+    SetRatios();
+    for (double ratio : model_.ratios) {
+      if (!BuildLaws(ratio)) return std::nullopt;
+    }
+    AddItems();
+    return std::move(model_);
+  }
+
+ private:
+  bool SortFactors() {
+    constant_ = {1, 1, 1};
+    if (!graph_.stage_scale.empty()) {
+      constant_[kCompute] = graph_.stage_scale[0];
+    }
+    for (const SharedFactor& shared : graph_.shared_factors) {
+      const auto& applies = shared.applies_to;
+      if (shared.distribution.IsConstant()) {
+        for (int c = 0; c < kFactorClasses; ++c) {
+          if (applies[c]) constant_[c] *= shared.distribution.Mean();
+        }
+        continue;
+      }
+      if (shared.scope == FactorScope::kReplica) return false;
+      if (shared.scope == FactorScope::kStep) {
+        if (applies[kCompute] != applies[kOptimizer]) return false;
+        model_.factors.push_back(&shared);
+        continue;
+      }
+      if (model_.load != nullptr || !applies[kCompute] || applies[kOptimizer] ||
+          applies[kNetwork]) {
+        return false;
+      }
+      model_.load = &shared.distribution;
+    }
+    return std::all_of(constant_.begin(), constant_.end(),
+                       [](double factor) { return factor > 0; });
+  }
+
+  bool IsRandomNetwork(const OwnDraw& draw) const {
+    return draw.factor_class == FactorClass::kNetwork &&
+           !graph_.distributions[draw.distribution].IsConstant();
+  }
+
+  // Barriers that wait for random network draws of single replicas depend on
+  // the ratio of the factors.
+  bool MixesClasses() const {
+    auto mixes = [this](const LaneWork& work) {
+      return std::any_of(work.begin(), work.end(), [this](const OwnDraw& draw) {
+        return IsRandomNetwork(draw);
+      });
+    };
+    for (const Stretch& stretch : model_.program.stretches) {
+      if (mixes(stretch.work)) return true;
+      for (const LaneMeeting& meeting : stretch.meetings) {
+        if (mixes(meeting.work) ||
+            !graph_.distributions[meeting.collective].IsConstant()) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  void SetRatios() {
+    double low = 0, high = 0;
+    for (const SharedFactor* shared : model_.factors) {
+      if (shared->applies_to[kCompute] == shared->applies_to[kNetwork]) {
+        continue;
+      }
+      const double least =
+          std::log(std::max(shared->distribution.Quantile(0.0005), 1e-6));
+      const double most =
+          std::log(std::max(shared->distribution.Quantile(0.9995), 1e-6));
+      const bool network = shared->applies_to[kNetwork];
+      low += network ? least : -most;
+      high += network ? most : -least;
+    }
+    if (high - low < 1e-9 || !MixesClasses()) {
+      model_.ratios = {1};
+      return;
+    }
+    const int nodes = high - low < 0.1 ? 2 : high - low < 1 ? 3 : 5;
+    for (int i = 0; i < nodes; ++i) {
+      model_.ratios.push_back(std::exp(low) + (std::exp(high) - std::exp(low)) *
+                                                  i / (nodes - 1));
+    }
+  }
+
+  bool BuildLaws(double ratio) {
+    StretchSetting setting{.factor = constant_, .conditional = false};
+    setting.factor[kNetwork] *= ratio;
+    auto& laws = model_.laws.emplace_back();
+    for (size_t s = 0; s < model_.program.stretches.size(); ++s) {
+      setting.conditional =
+          std::any_of(model_.program.runs.begin(), model_.program.runs.end(),
+                      [s](const StretchRun& run) {
+                        return run.stretch == static_cast<int>(s) &&
+                               run.microbatch != kAbsent;
+                      });
+      auto law =
+          BuildStretchLaw(graph_, model_.program.stretches[s], setting, cache_);
+      if (!law.has_value()) return false;
+      // The constant part scales with the network's factor alone.
+      law->network_constant /= ratio;
+      if (law->meets && setting.conditional && !model_.lanes_alike) {
+        return false;
+      }
+      laws.push_back(*std::move(law));
+    }
+    return true;
+  }
+
+  // What is summed before the next meeting.
+  struct Pending {
+    std::map<int, double> stretches;    // count by stretch
+    std::map<int, double> collectives;  // count by distribution
+    std::vector<StretchRun> loaded;
+    double network_constant = 0;
+
+    bool operator<(const Pending& other) const {
+      return std::tie(stretches, collectives, network_constant) <
+             std::tie(other.stretches, other.collectives,
+                      other.network_constant);
+    }
+  };
+
+  void AddItems() {
+    for (const StretchRun& run : model_.program.runs) {
+      const StretchLaw& law = model_.laws[0][run.stretch];
+      if (law.meets) {
+        Flush(false);
+        AddMeeting(run);
+      } else if (run.microbatch == kAbsent) {
+        pending_.stretches[run.stretch] += run.count;
+      } else {
+        pending_.loaded.push_back(run);
+      }
+      pending_.network_constant += law.network_constant * run.count;
+      const int collective = model_.program.stretches[run.stretch].collective;
+      if (collective != kAbsent) {
+        pending_.collectives[collective] += run.count;
+      }
+    }
+    Flush(true);
+  }
+
+  void AddMeeting(const StretchRun& run) {
+    ShardedItem item;
+    item.meets = true;
+    item.stretch = run.stretch;
+    item.microbatch = run.microbatch;
+    if (run.microbatch == kAbsent) {
+      auto& curves = meeting_curves_[run.stretch];
+      if (curves.empty()) {
+        for (const auto& laws : model_.laws) {
+          auto& node = curves.emplace_back();
+          for (const TailLaw& law : laws[run.stretch].barrier) {
+            node.emplace_back(law);
+          }
+        }
+      }
+      item.compute = curves;
+    }
+    model_.items.push_back(std::move(item));
+  }
+
+  void Flush(bool last) {
+    Pending pending = std::exchange(pending_, {});
+    const bool only = last && model_.items.empty();
+    auto known = items_.find(pending);
+    if (known == items_.end()) {
+      known = items_.emplace(pending, Sum(pending, only)).first;
+    }
+    ShardedItem item = known->second;
+    item.loaded = std::move(pending.loaded);
+    model_.items.push_back(std::move(item));
+  }
+
+  ShardedItem Sum(const Pending& pending, bool only) {
+    ShardedItem item;
+    const bool one_sum = model_.factors.empty() && pending.loaded.empty();
+    std::vector<TailLaw> scaled;
+    std::vector<RepeatedLaw> network;
+    scaled.reserve(pending.collectives.size());
+    for (const auto& [distribution, count] : pending.collectives) {
+      scaled.push_back(cache_.Get(distribution).Affine(constant_[kNetwork], 0));
+      network.push_back({&scaled.back(), count});
+    }
+    item.network_constant = pending.network_constant;
+    const int entries = model_.lanes_alike ? 1 : graph_.grid.lanes;
+    for (const auto& laws : model_.laws) {
+      auto& curves = item.compute.emplace_back();
+      for (int entry = 0; entry < entries; ++entry) {
+        std::vector<RepeatedLaw> terms;
+        for (const auto& [stretch, count] : pending.stretches) {
+          terms.push_back({&laws[stretch].barrier_of(entry), count});
+        }
+        if (one_sum) terms.insert(terms.end(), network.begin(), network.end());
+        TailLaw sum = SumOf(terms, kStepTail);
+        if (one_sum && only && model_.lanes_alike) {
+          // The step is one sum a lane: the latest lane has its law's power.
+          sum = sum.MaximumOf(graph_.grid.lanes);
+          model_.lanes = 1;
+        }
+        curves.emplace_back(sum);
+      }
+    }
+    if (!one_sum) item.network = ScoreCurve(SumOf(network, kStepTail));
+    return item;
+  }
+
+  const CompiledGraph& compiled_;
+  const StepGraph& graph_;
+  LawCache cache_;
+  std::array<double, kFactorClasses> constant_ = {1, 1, 1};
+  Pending pending_;
+  std::map<Pending, ShardedItem> items_;
+  std::map<int, std::vector<std::vector<ScoreCurve>>> meeting_curves_;
+  ShardedModel model_;
+};
+
+}  // namespace
+
+ScoreCurve::ScoreCurve(const TailLaw& law) {
+  const Cumulants& c = law.cumulants();
+  mean_ = c[0];
+  constant_ = law.is_constant();
+  cubic_[3] = mean_;
+  if (constant_) return;
+  const double sd = deviation_ = std::sqrt(c[1]);
+  if (IsNearNormal(c)) {
+    const double skew = c[2] / (c[1] * sd);
+    const double kurtosis = c[3] / (c[1] * c[1]);
+    // Cornish and Fisher.
+    cubic_[0] = sd * (kurtosis / 24 - skew * skew / 18);
+    cubic_[1] = sd * skew / 6;
+    cubic_[2] = sd * (1 - kurtosis / 8 + skew * skew * 5 / 36);
+    cubic_[3] = mean_ - sd * skew / 6;
+    return;
+  }
+  std::vector<double> scores(kCells + 1);
+  for (int i = 0; i <= kCells; ++i) scores[i] = 2 * kEnd * i / kCells - kEnd;
+  table_ = law.AtScores(scores);
+}
+
+double ScoreCurve::At(double z) const {
+  if (table_.empty()) {
+    return ((cubic_[0] * z + cubic_[1]) * z + cubic_[2]) * z + cubic_[3];
+  }
+  const double position =
+      std::clamp((z + kEnd) * (kCells / (2 * kEnd)), 0.0, kCells - 1e-6);
+  const int cell = static_cast<int>(position);
+  const double part = position - cell;
+  return table_[cell] + part * (table_[cell + 1] - table_[cell]);
+}
+
+void ScoreCurve::Add(std::span<const double> score,
+                     std::span<const double> factor, double* out) const {
+  const size_t n = score.size();
+  if (!table_.empty()) {
+    for (size_t i = 0; i < n; ++i) out[i] += factor[i] * At(score[i]);
+    return;
+  }
+  const double a = cubic_[0], b = cubic_[1], c = cubic_[2], d = cubic_[3];
+  for (size_t i = 0; i < n; ++i) {
+    const double z = score[i];
+    out[i] += factor[i] * (((a * z + b) * z + c) * z + d);
+  }
+}
+
+std::optional<ShardedModel> BuildShardedModel(const CompiledGraph& compiled) {
+  return ModelBuilder(compiled).Build();
+}
+
+}  // namespace prism::step

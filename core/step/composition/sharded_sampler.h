@@ -1,0 +1,80 @@
+// ShardedSampler: samples of a step from its ShardedModel.
+#ifndef PRISM_CORE_STEP_COMPOSITION_SHARDED_SAMPLER_H_
+#define PRISM_CORE_STEP_COMPOSITION_SHARDED_SAMPLER_H_
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/base/budget.h"
+#include "core/step/composition/hypercube.h"
+#include "core/step/composition/sharded_load.h"
+#include "core/step/composition/sharded_model.h"
+
+namespace prism::step {
+
+// One batch of samples, stratified among themselves and independent of those
+// with another key. Not thread-safe.
+class ShardedSampler {
+ public:
+  // Requires: `model` outlives the sampler; samples is a multiple of 16.
+  ShardedSampler(const ShardedModel& model, uint64_t random_key, int samples);
+
+  // Seconds of each step; empty where the budget was cancelled.
+  std::vector<double> Run(const base::Budget& budget);
+
+ private:
+  // Rows of normal scores, the first ones stratified.
+  class ScoreSource {
+   public:
+    ScoreSource(uint64_t key, int samples);
+    const std::vector<double>& Next();
+    // For draws that few others even out.
+    const std::vector<double>& NextExact();
+
+   private:
+    uint64_t key_;
+    Hypercube cube_;
+    int coordinate_ = 0;
+    uint32_t group_ = 0;
+    int row_ = 0;
+    std::vector<uint32_t> sample_;
+    std::vector<float> scores_;
+    std::vector<double> current_;
+  };
+
+  void DrawFactors();
+  void PlaceBetweenRatios();
+  bool DrawLoads(const base::Budget& budget);
+  void AddItem(const ShardedItem& item);
+  void AddSum(const ShardedItem& item, int lane);
+  void AddLoaded(const ShardedItem& item, int lane);
+  void AddCurve(const ScoreCurve& curve, const std::vector<double>& factor,
+                double* out);
+  void AddCurves(const ShardedItem& item, int entry, double* out);
+  void Meet(const ShardedItem& item);
+  void AddLoadMoments(int stretch, int microbatch, int entry, double count);
+  const std::vector<double>& MeetingScores(const MeetingCopula& copula,
+                                           const std::vector<double>& first,
+                                           const std::vector<double>& last);
+
+  const ShardedModel& model_;
+  const uint64_t random_key_;
+  const size_t n_;
+  ScoreSource scores_;
+  std::vector<double> compute_, network_;  // step-wide factors
+  // Weights of the models' ratio nodes, times the compute factor: [ratio][i].
+  std::vector<std::vector<double>> ratio_weight_;
+  // [micro-batch][i]: row of the pool.
+  std::vector<std::vector<int>> load_row_;
+  // [ratio][stretch][entry][row]; empty where the load does not decide.
+  std::vector<std::vector<std::vector<std::vector<BarrierMoments>>>> moments_;
+  std::vector<std::vector<double>> clock_;  // [lane][i]
+  std::vector<double> mean_, variance_, third_, row_;
+  std::vector<double> common_;
+};
+
+}  // namespace prism::step
+
+#endif  // PRISM_CORE_STEP_COMPOSITION_SHARDED_SAMPLER_H_
