@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/step/compiled_graph.h"
+#include "core/step/composition/structured.h"
 #include "core/step/monte_carlo.h"
 
 namespace prism::step {
@@ -17,6 +18,18 @@ bool IsFinite(const StepTime& time) {
   return finite;
 }
 
+absl::StatusOr<StepTime> SimulateBy(Method method,
+                                    const CompiledGraph& compiled,
+                                    const SimulationOptions& options,
+                                    const base::Budget& budget,
+                                    base::Executor& executor) {
+  if (method == Method::kAuto) {
+    auto time = SimulateStructured(compiled, options, budget, executor);
+    if (time.has_value()) return *std::move(time);
+  }
+  return SimulateMonteCarlo(compiled, options, budget, executor);
+}
+
 }  // namespace
 
 absl::StatusOr<StepTime> Simulate(const StepGraph& graph,
@@ -25,7 +38,7 @@ absl::StatusOr<StepTime> Simulate(const StepGraph& graph,
                                   base::Executor& executor) {
   auto compiled = Compile(graph);
   if (!compiled.ok()) return compiled.status();
-  auto time = SimulateMonteCarlo(*compiled, options, budget, executor);
+  auto time = SimulateBy(options.method, *compiled, options, budget, executor);
   if (time.ok() && !IsFinite(*time)) {
     return absl::InternalError("the simulated step time is not finite");
   }

@@ -38,28 +38,37 @@ class ClosingBuilder {
 
   std::optional<StageClosing> Build(int stage) const {
     StageClosing closing;
-    bool reduced = false;
+    // Before the replicas have met, what a rank adds must be the same for all.
+    bool met = graph_.grid.replicas == 1;
     const Program& program = graph_.programs[graph_.closing[stage]];
     for (const Segment& segment : program.segments) {
       if (segment.count != 1) return std::nullopt;
       for (const Task& task : segment.tasks) {
-        const bool joins = task.group != kNoGroup;
-        if (joins != !reduced) return std::nullopt;
-        if (joins && !SpansAllReplicas(graph_.groups[task.group])) {
-          return std::nullopt;
+        if (task.group != kNoGroup) {
+          if (!SpansAllReplicas(graph_.groups[task.group])) {
+            return std::nullopt;
+          }
+          closing.tasks.push_back(Collective(task));
+          met = true;
+        } else {
+          if (!met && !IsSameForAll(task)) return std::nullopt;
+          closing.tasks.push_back(Own(task, stage));
         }
-        closing.tasks.push_back(joins ? Collective(task) : Own(task, stage));
         closing.mean += closing.tasks.back().mean;
-        reduced = true;
       }
     }
-    if (!reduced) return std::nullopt;
     return closing;
   }
 
  private:
   bool SpansAllReplicas(const Group& group) const {
     return group.lane_count == 1 && group.replica_count == graph_.grid.replicas;
+  }
+
+  bool IsSameForAll(const Task& task) const {
+    return graph_.distributions[task.distribution].IsConstant() &&
+           (graph_.slowdown.empty() ||
+            task.factor_class == FactorClass::kNetwork);
   }
 
   ClosingTask Collective(const Task& task) const {

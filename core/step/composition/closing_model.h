@@ -1,8 +1,8 @@
 // ClosingModel: what follows a stage's last operation, reduced to laws.
 //
-// Where the closing is one collective over all replicas and then draws of
-// single ranks, a stage ends at M + G + O: the latest replica, one draw of the
-// collective per lane, and the longest of the ranks' own draws.
+// Where the closing starts with a collective over all replicas, a stage ends at
+// M + G + O + ...: the latest replica, one draw of each collective per lane,
+// and the longest of the ranks' own draws between them.
 #ifndef PRISM_CORE_STEP_COMPOSITION_CLOSING_MODEL_H_
 #define PRISM_CORE_STEP_COMPOSITION_CLOSING_MODEL_H_
 

@@ -102,8 +102,7 @@ class StretchBuilder {
   std::pair<TailLaw, WorkMoments> DrawLaw(const OwnDraw& draw) {
     const TailLaw& plain = cache_.Get(draw.distribution);
     const bool network = draw.factor_class == FactorClass::kNetwork;
-    const double factor =
-        setting_.factor[static_cast<int>(draw.factor_class)];
+    const double factor = setting_.factor[static_cast<int>(draw.factor_class)];
     if (network && plain.is_constant()) {
       result_.network_constant += draw.count * factor * plain.mean();
       return {TailLaw(), WorkMoments()};
