@@ -83,10 +83,7 @@ class FormWriter {
 
  private:
   void WriteOptions(const Question& question) {
-    // `auto` is the method it resolves to.
-    out_.Integer(2, Number(question.method == step::Method::kAuto
-                               ? step::Method::kMonteCarlo
-                               : question.method));
+    out_.Integer(2, Number(question.method));
     out_.Integer(3, question.samples.value_or(0));
   }
 

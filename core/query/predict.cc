@@ -120,7 +120,9 @@ void SetTimes(const Solution& solution, Prediction& prediction) {
   message.set_standard_deviation_seconds(time.standard_deviation_seconds);
   SetQuantiles(time.quantile_seconds, *message.mutable_quantiles());
   prediction.set_nominal_step_seconds(solution.nominal.seconds);
-  prediction.set_method(prism::v1::METHOD_MONTECARLO);
+  prediction.set_method(time.method == step::Method::kAuto
+                            ? prism::v1::METHOD_AUTO
+                            : prism::v1::METHOD_MONTECARLO);
   prediction.set_quality(time.quality == step::Quality::kReduced
                              ? prism::v1::QUALITY_REDUCED
                              : prism::v1::QUALITY_EXACT);

@@ -60,11 +60,14 @@ class Reducer {
     for (const Segment& segment : program.segments) {
       if (!AddSegment(segment)) return std::nullopt;
     }
-    if (!pending_.empty()) {
-      if (lanes_ > 1) return std::nullopt;
-      if (!CloseLanes()) return std::nullopt;
+    if (pending_.empty()) return Sum();
+    const double apart = pending_.compute[0] + pending_.network[0];
+    if (!CloseLanes()) return std::nullopt;
+    auto law = Sum();
+    if (law.has_value()) {
+      law->lane_slack = parts_.back().cumulants[0] - apart;
     }
-    return Sum();
+    return law;
   }
 
  private:

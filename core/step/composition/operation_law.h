@@ -1,9 +1,10 @@
 // OperationLaw: all draws of one operation as one or a few.
 //
-// Inside an operation the lanes of a stage start together and, where every
-// path ends in a synchronisation of all lanes, end together. Then the
-// operation is a sum of independent parts: lane maxima of sums of draws, and
-// shared draws of collectives. Parts that are close to normal are merged
+// Inside an operation the lanes of a stage start together and, where it ends in
+// a synchronisation of all lanes, end together. Then the operation is a sum of
+// independent parts: lane maxima of sums of draws, and shared draws of
+// collectives. Where lanes end apart they are taken to wait for each other, and
+// `lane_slack` bounds what that adds. Parts that are close to normal are merged
 // through their cumulants into one polynomial of one normal score; the others
 // keep a draw of their own, read from a table.
 #ifndef PRISM_CORE_STEP_COMPOSITION_OPERATION_LAW_H_
@@ -49,6 +50,9 @@ struct OperationLaw {
   std::vector<ScoreDraw> draws;
   std::vector<RareStall> stalls;
   std::vector<LanePart> lane_parts;
+  // Most that the mean is too long because lanes that would end apart are taken
+  // to end together.
+  double lane_slack = 0;
 };
 
 // How a program is run.
@@ -84,8 +88,8 @@ class LawCache {
   std::map<int, Entry> entries_;
 };
 
-// The law of `program`, or nothing where its lanes do not end together or a
-// part is too far from normal to be summed.
+// The law of `program`, or nothing where ranks meet in other groups than all
+// lanes or a part is too far from normal to be summed.
 std::optional<OperationLaw> ReduceOperation(const StepGraph& graph,
                                             const Program& program,
                                             const OperationSetting& setting,

@@ -63,7 +63,7 @@ class ModelBuilder {
     std::map<std::pair<int, double>, int> known;
     const double rare_weight = RareWeight();
     for (int phase = 0; phase < kPhases; ++phase) {
-      model_.law_of[phase].assign(graph_.virtual_stages(), kAbsent);
+      law_of_[phase].assign(graph_.virtual_stages(), kAbsent);
       for (int u = 0; u < graph_.virtual_stages(); ++u) {
         const int program = graph_.program_of[phase][u];
         if (program == kAbsent) continue;
@@ -71,7 +71,7 @@ class ModelBuilder {
             graph_.stage_scale.empty() ? 1 : graph_.stage_scale[u];
         const auto [entry, is_new] = known.try_emplace(
             {program, scale}, static_cast<int>(model_.laws.size()));
-        model_.law_of[phase][u] = entry->second;
+        law_of_[phase][u] = entry->second;
         if (!is_new) continue;
         auto law = ReduceOperation(graph_, graph_.programs[program],
                                    {.compute_factor = scale * load_mean_,
@@ -107,15 +107,15 @@ class ModelBuilder {
   }
 
   void AddOperations() {
-    std::vector<double> clock(model_.stages, 0.0);
-    std::vector<double> arrival(model_.slots, 0.0);
+    std::vector<double> clock(model_.stages, 0.0), tight = clock;
+    std::vector<double> arrival(model_.slots, 0.0), tight_arrival = arrival;
     for (const PlannedOperation& planned : compiled_.plan.operations) {
       const Operation& op = planned.operation;
       PipelineOperation pipelined{
           .stage = planned.stage,
           .microbatch = op.microbatch,
           .virtual_stage = op.virtual_stage,
-          .law = model_.law_of[static_cast<int>(op.phase)][op.virtual_stage],
+          .law = law_of_[static_cast<int>(op.phase)][op.virtual_stage],
           .receives = planned.receives,
           .sends = planned.sends};
       const OperationLaw& law = model_.laws[pipelined.law];
@@ -127,15 +127,26 @@ class ModelBuilder {
         pipelined.arrival_offset = static_cast<float>(arrived - start);
       }
       clock[planned.stage] = start + law.mean;
+      // The same schedule without the slack, to see what it adds.
+      double& tight_clock = tight[planned.stage];
+      if (planned.receives != kAbsent) {
+        tight_clock = std::max(tight_clock, tight_arrival[planned.receives]);
+      }
+      tight_clock += law.mean - law.lane_slack;
       if (planned.sends != kAbsent) {
         pipelined.hop = AddHop(planned.hop);
-        arrival[planned.sends] =
-            clock[planned.stage] + model_.hops[pipelined.hop].mean;
+        const double hop = model_.hops[pipelined.hop].mean;
+        arrival[planned.sends] = clock[planned.stage] + hop;
+        tight_arrival[planned.sends] = tight_clock + hop;
       }
       for (const RareStall& stall : law.stalls) {
         model_.expected_stalls += stall.probability;
       }
       model_.operations.push_back(pipelined);
+    }
+    for (int stage = 0; stage < model_.stages; ++stage) {
+      model_.lane_slack =
+          std::max(model_.lane_slack, clock[stage] - tight[stage]);
     }
     model_.nominal_end = std::move(clock);
   }
@@ -145,6 +156,8 @@ class ModelBuilder {
   const PipelineSetting& setting_;
   LawCache& cache_;
   PipelineModel model_;
+  // Law of an operation: [phase][virtual stage].
+  std::array<std::vector<int>, kPhases> law_of_;
   std::map<int, int> hop_of_;
   double load_mean_ = 1;
 };

@@ -41,8 +41,9 @@ struct PipelineModel {
   std::vector<PipelineOperation> operations;
   // Nominal end of the last operation, by stage, in seconds.
   std::vector<double> nominal_end;
-  // Law of an operation: [phase][virtual stage].
-  std::array<std::vector<int>, kPhases> law_of;
+  // Most that a replica is too long because of the laws' lane slack, in
+  // seconds.
+  double lane_slack = 0;
   // Factor of a micro-batch's load on compute, less its mean; nothing where
   // there is none.
   std::optional<ScoreDraw> load;

@@ -47,11 +47,6 @@ TailLaw TailLaw::Of(const stats::Distribution& distribution) {
   law.cumulants_[1] = distribution.IsConstant() ? 0 : distribution.Variance();
   law.smooth_ = law.parts_.size() == 1 &&
                 !std::holds_alternative<stats::Empirical>(distribution.kind());
-  if (law.smooth_) {
-    const Cumulants smooth = ScoreLaw::Of(distribution).ComputeCumulants();
-    law.cumulants_[2] = smooth[2];
-    law.cumulants_[3] = smooth[3];
-  }
   return law;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <tuple>
 #include <utility>
 
@@ -74,24 +75,24 @@ class ModelBuilder {
            !graph_.distributions[draw.distribution].IsConstant();
   }
 
-  // Barriers that wait for random network draws of single replicas depend on
-  // the ratio of the factors.
-  bool MixesClasses() const {
-    auto mixes = [this](const LaneWork& work) {
-      return std::any_of(work.begin(), work.end(), [this](const OwnDraw& draw) {
-        return IsRandomNetwork(draw);
+  // Whether the barrier waits for random network draws of single replicas, so
+  // that its law depends on the ratio of the factors.
+  bool MixesClasses(const Stretch& stretch) const {
+    auto is_random = [this](int distribution) {
+      return !graph_.distributions[distribution].IsConstant();
+    };
+    auto mixes = [&](const LaneWork& work) {
+      return std::any_of(work.begin(), work.end(), [&](const OwnDraw& draw) {
+        return draw.factor_class == FactorClass::kNetwork &&
+               is_random(draw.distribution);
       });
     };
-    for (const Stretch& stretch : model_.program.stretches) {
-      if (mixes(stretch.work)) return true;
-      for (const LaneMeeting& meeting : stretch.meetings) {
-        if (mixes(meeting.work) ||
-            !graph_.distributions[meeting.collective].IsConstant()) {
-          return true;
-        }
-      }
-    }
-    return false;
+    return mixes(stretch.work) ||
+           std::any_of(stretch.meetings.begin(), stretch.meetings.end(),
+                       [&](const LaneMeeting& meeting) {
+                         return mixes(meeting.work) ||
+                                is_random(meeting.collective);
+                       });
   }
 
   void SetRatios() {
@@ -108,7 +109,10 @@ class ModelBuilder {
       low += network ? least : -most;
       high += network ? most : -least;
     }
-    if (high - low < 1e-9 || !MixesClasses()) {
+    const auto& stretches = model_.program.stretches;
+    if (high - low < 1e-9 ||
+        std::none_of(stretches.begin(), stretches.end(),
+                     [this](const Stretch& s) { return MixesClasses(s); })) {
       model_.ratios = {1};
       return;
     }
@@ -122,8 +126,13 @@ class ModelBuilder {
   bool BuildLaws(double ratio) {
     StretchSetting setting{.factor = constant_, .conditional = false};
     setting.factor[kNetwork] *= ratio;
+    const bool first = model_.laws.empty();
     auto& laws = model_.laws.emplace_back();
     for (size_t s = 0; s < model_.program.stretches.size(); ++s) {
+      if (!first && !MixesClasses(model_.program.stretches[s])) {
+        laws.push_back(model_.laws[0][s]);
+        continue;
+      }
       setting.conditional =
           std::any_of(model_.program.runs.begin(), model_.program.runs.end(),
                       [s](const StretchRun& run) {
@@ -138,7 +147,7 @@ class ModelBuilder {
       if (law->meets && setting.conditional && !model_.lanes_alike) {
         return false;
       }
-      laws.push_back(*std::move(law));
+      laws.push_back(std::make_shared<const StretchLaw>(*std::move(law)));
     }
     return true;
   }
@@ -159,7 +168,7 @@ class ModelBuilder {
 
   void AddItems() {
     for (const StretchRun& run : model_.program.runs) {
-      const StretchLaw& law = model_.laws[0][run.stretch];
+      const StretchLaw& law = *model_.laws[0][run.stretch];
       if (law.meets) {
         Flush(false);
         AddMeeting(run);
@@ -184,33 +193,34 @@ class ModelBuilder {
     item.microbatch = run.microbatch;
     if (run.microbatch == kAbsent) {
       auto& curves = meeting_curves_[run.stretch];
-      if (curves.empty()) {
-        for (const auto& laws : model_.laws) {
-          auto& node = curves.emplace_back();
-          for (const TailLaw& law : laws[run.stretch].barrier) {
-            node.emplace_back(law);
-          }
-        }
-      }
-      item.compute = curves;
+      if (curves == nullptr) curves = MeetingCurves(run.stretch);
+      item.curves = curves;
     }
     model_.items.push_back(std::move(item));
+  }
+
+  std::shared_ptr<const ItemCurves> MeetingCurves(int stretch) const {
+    auto curves = std::make_shared<ItemCurves>();
+    for (const auto& laws : model_.laws) {
+      auto& node = curves->compute.emplace_back();
+      for (const TailLaw& law : laws[stretch]->barrier) node.emplace_back(law);
+    }
+    return curves;
   }
 
   void Flush(bool last) {
     Pending pending = std::exchange(pending_, {});
     const bool only = last && model_.items.empty();
-    auto known = items_.find(pending);
-    if (known == items_.end()) {
-      known = items_.emplace(pending, Sum(pending, only)).first;
-    }
-    ShardedItem item = known->second;
+    auto& curves = sum_curves_[pending];
+    if (curves == nullptr) curves = Sum(pending, only);
+    ShardedItem item;
+    item.curves = curves;
     item.loaded = std::move(pending.loaded);
     model_.items.push_back(std::move(item));
   }
 
-  ShardedItem Sum(const Pending& pending, bool only) {
-    ShardedItem item;
+  std::shared_ptr<const ItemCurves> Sum(const Pending& pending, bool only) {
+    auto item = std::make_shared<ItemCurves>();
     const bool one_sum = model_.factors.empty() && pending.loaded.empty();
     std::vector<TailLaw> scaled;
     std::vector<RepeatedLaw> network;
@@ -219,14 +229,14 @@ class ModelBuilder {
       scaled.push_back(cache_.Get(distribution).Affine(constant_[kNetwork], 0));
       network.push_back({&scaled.back(), count});
     }
-    item.network_constant = pending.network_constant;
+    item->network_constant = pending.network_constant;
     const int entries = model_.lanes_alike ? 1 : graph_.grid.lanes;
     for (const auto& laws : model_.laws) {
-      auto& curves = item.compute.emplace_back();
+      auto& curves = item->compute.emplace_back();
       for (int entry = 0; entry < entries; ++entry) {
         std::vector<RepeatedLaw> terms;
         for (const auto& [stretch, count] : pending.stretches) {
-          terms.push_back({&laws[stretch].barrier_of(entry), count});
+          terms.push_back({&laws[stretch]->barrier_of(entry), count});
         }
         if (one_sum) terms.insert(terms.end(), network.begin(), network.end());
         TailLaw sum = SumOf(terms, kStepTail);
@@ -238,7 +248,7 @@ class ModelBuilder {
         curves.emplace_back(sum);
       }
     }
-    if (!one_sum) item.network = ScoreCurve(SumOf(network, kStepTail));
+    if (!one_sum) item->network = ScoreCurve(SumOf(network, kStepTail));
     return item;
   }
 
@@ -247,59 +257,12 @@ class ModelBuilder {
   LawCache cache_;
   std::array<double, kFactorClasses> constant_ = {1, 1, 1};
   Pending pending_;
-  std::map<Pending, ShardedItem> items_;
-  std::map<int, std::vector<std::vector<ScoreCurve>>> meeting_curves_;
+  std::map<Pending, std::shared_ptr<const ItemCurves>> sum_curves_;
+  std::map<int, std::shared_ptr<const ItemCurves>> meeting_curves_;
   ShardedModel model_;
 };
 
 }  // namespace
-
-ScoreCurve::ScoreCurve(const TailLaw& law) {
-  const Cumulants& c = law.cumulants();
-  mean_ = c[0];
-  constant_ = law.is_constant();
-  cubic_[3] = mean_;
-  if (constant_) return;
-  const double sd = deviation_ = std::sqrt(c[1]);
-  if (IsNearNormal(c)) {
-    const double skew = c[2] / (c[1] * sd);
-    const double kurtosis = c[3] / (c[1] * c[1]);
-    // Cornish and Fisher.
-    cubic_[0] = sd * (kurtosis / 24 - skew * skew / 18);
-    cubic_[1] = sd * skew / 6;
-    cubic_[2] = sd * (1 - kurtosis / 8 + skew * skew * 5 / 36);
-    cubic_[3] = mean_ - sd * skew / 6;
-    return;
-  }
-  std::vector<double> scores(kCells + 1);
-  for (int i = 0; i <= kCells; ++i) scores[i] = 2 * kEnd * i / kCells - kEnd;
-  table_ = law.AtScores(scores);
-}
-
-double ScoreCurve::At(double z) const {
-  if (table_.empty()) {
-    return ((cubic_[0] * z + cubic_[1]) * z + cubic_[2]) * z + cubic_[3];
-  }
-  const double position =
-      std::clamp((z + kEnd) * (kCells / (2 * kEnd)), 0.0, kCells - 1e-6);
-  const int cell = static_cast<int>(position);
-  const double part = position - cell;
-  return table_[cell] + part * (table_[cell + 1] - table_[cell]);
-}
-
-void ScoreCurve::Add(std::span<const double> score,
-                     std::span<const double> factor, double* out) const {
-  const size_t n = score.size();
-  if (!table_.empty()) {
-    for (size_t i = 0; i < n; ++i) out[i] += factor[i] * At(score[i]);
-    return;
-  }
-  const double a = cubic_[0], b = cubic_[1], c = cubic_[2], d = cubic_[3];
-  for (size_t i = 0; i < n; ++i) {
-    const double z = score[i];
-    out[i] += factor[i] * (((a * z + b) * z + c) * z + d);
-  }
-}
 
 std::optional<ShardedModel> BuildShardedModel(const CompiledGraph& compiled) {
   return ModelBuilder(compiled).Build();

@@ -2,43 +2,22 @@
 #ifndef PRISM_CORE_STEP_COMPOSITION_SHARDED_MODEL_H_
 #define PRISM_CORE_STEP_COMPOSITION_SHARDED_MODEL_H_
 
-#include <map>
+#include <memory>
 #include <optional>
-#include <span>
 #include <vector>
 
+#include "core/step/composition/score_curve.h"
 #include "core/step/composition/sharded_barrier.h"
 #include "core/step/composition/sharded_program.h"
 
 namespace prism::step {
 
-// Values of a law at standard normal scores: a cubic where the law is close to
-// normal, else a table.
-class ScoreCurve {
- public:
-  // The constant 0.
-  ScoreCurve() = default;
-  explicit ScoreCurve(const TailLaw& law);
-
-  bool is_constant() const { return constant_; }
-  // Whether only a table follows it: worth exact scores.
-  bool is_table() const { return !table_.empty(); }
-  double mean() const { return mean_; }
-  double deviation() const { return deviation_; }
-
-  // out[i] += factor[i] * value(score[i]).
-  void Add(std::span<const double> score, std::span<const double> factor,
-           double* out) const;
-  double At(double score) const;
-
- private:
-  static constexpr int kCells = 1024;
-  static constexpr double kEnd = 5.5;
-
-  bool constant_ = true;
-  double mean_ = 0, deviation_ = 0;
-  double cubic_[4] = {};  // highest power first
-  std::vector<double> table_;
+// What an item adds to the clocks, whatever the loads.
+struct ItemCurves {
+  // By ratio node, then by entry (one where lanes are alike).
+  std::vector<std::vector<ScoreCurve>> compute;
+  ScoreCurve network;           // of each lane, one draw
+  double network_constant = 0;  // at the step's network factor 1
 };
 
 // Stretches without meetings in a row, or one with meetings.
@@ -46,10 +25,7 @@ struct ShardedItem {
   bool meets = false;
   int stretch = 0;           // of a meeting
   int microbatch = kAbsent;  // of a meeting whose moments the load decides
-  double network_constant = 0;
-  // Without loads: by ratio node, then by entry (one where lanes are alike).
-  std::vector<std::vector<ScoreCurve>> compute;
-  ScoreCurve network;  // of each lane, one draw
+  std::shared_ptr<const ItemCurves> curves;  // null: the load decides
   // Barriers whose moments the load decides.
   std::vector<StretchRun> loaded;
 };
@@ -65,7 +41,7 @@ struct ShardedModel {
   // where no barrier mixes them.
   std::vector<double> ratios;
   // [ratio][stretch].
-  std::vector<std::vector<StretchLaw>> laws;
+  std::vector<std::vector<std::shared_ptr<const StretchLaw>>> laws;
   std::vector<ShardedItem> items;
   // Lanes that are simulated: 1 where one draw stands for the latest of all.
   int lanes = 1;

@@ -24,6 +24,13 @@ constexpr double kTargetError = 0.03;
 // Draws that an answer may cost: some ten milliseconds on one core.
 constexpr double kMostDraws = 4e6;
 
+// Lanes that end an operation apart may be taken to end together if that adds
+// at most this share of the distance between the quartiles.
+constexpr double kMostSlack = 0.03;
+
+// Kept back from a deadline for summing up and sending the answer.
+constexpr absl::Duration kAnswerReserve = absl::Milliseconds(4);
+
 // Steps that the integral draws, at first and in the end.
 constexpr int kFewSteps = 1024;
 constexpr int kSteps = 8192;
@@ -173,7 +180,12 @@ class Structured {
     return true;
   }
 
-  absl::StatusOr<StepTime> Run() {
+  // Nothing where the bound on a simplification turns out too wide.
+  std::optional<absl::StatusOr<StepTime>> Run() {
+    if (budget_.Remaining() <= kAnswerReserve) {
+      return absl::DeadlineExceededError(
+          "the deadline passed before any step was simulated");
+    }
     int64_t samples = options_.samples.value_or(std::max(
         kFewestSamples, kFirstSamples / static_cast<int64_t>(nodes_.size())));
     while (true) {
@@ -184,7 +196,9 @@ class Structured {
       const bool final = options_.samples.has_value() || samples_ > 0;
       samples_ = samples;
       const IntegratedStep step = Integrate(final ? kSteps : kFewSteps);
-      const int64_t wanted = options_.samples.value_or(SamplesFor(step));
+      if (LaneSlack() > kMostSlack * Spread(step)) return std::nullopt;
+      const int64_t wanted =
+          Affordable(options_.samples.value_or(SamplesFor(step)));
       if (wanted <= samples) return Answer(final ? step : Integrate(kSteps));
       samples = wanted;
     }
@@ -256,11 +270,35 @@ class Structured {
     return IntegrateStep(integral_);
   }
 
+  static double Spread(const IntegratedStep& step) {
+    return step.time.quantile_seconds[4] - step.time.quantile_seconds[2];
+  }
+
+  double LaneSlack() const {
+    double slack = 0;
+    for (const Node& node : nodes_) {
+      slack = std::max(slack, node.model->lane_slack);
+    }
+    return slack;
+  }
+
+  // `wanted` samples, or as many as the deadline leaves time for.
+  int64_t Affordable(int64_t wanted) {
+    const double spent = absl::ToDoubleSeconds(budget_.Elapsed());
+    const double left =
+        absl::ToDoubleSeconds(budget_.Remaining() - kAnswerReserve);
+    if (spent <= 0 || wanted <= samples_) return wanted;
+    const double affordable = samples_ * (1 + left / spent);
+    if (static_cast<double>(wanted) <= affordable) return wanted;
+    reduced_ = true;
+    return static_cast<int64_t>(affordable);
+  }
+
   // Replicas after which the error should be small against the spread, as far
   // as the work allowed goes.
   int64_t SamplesFor(const IntegratedStep& step) const {
     const auto& q = step.time.quantile_seconds;
-    const double spread = q[4] - q[2];
+    const double spread = Spread(step);
     if (spread <= 0) return 0;
     double worst = 0;
     for (size_t i = 1; i < q.size(); ++i) {
@@ -279,7 +317,11 @@ class Structured {
     StepTime time = step.time;
     time.samples = samples_;
     time.method = Method::kAuto;
-    time.quality = Quality::kExact;
+    time.quality = reduced_ ? Quality::kReduced : Quality::kExact;
+    const double slack = LaneSlack();
+    for (double& error : time.standard_error_seconds) {
+      error = std::sqrt(error * error + slack * slack);
+    }
     return time;
   }
 
@@ -292,6 +334,7 @@ class Structured {
   IntegralRequest integral_;
   std::vector<Node> nodes_;
   int64_t samples_ = 0;
+  bool reduced_ = false;
 };
 
 }  // namespace
