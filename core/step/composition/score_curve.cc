@@ -97,8 +97,8 @@ ScoreCurve::ScoreCurve(const TailLaw& law)
   double worst = 0;
   for (int i = 0; i < kFitScores; ++i) {
     if (std::abs(scores[i]) > 3.6) continue;
-    worst = std::max(worst, std::abs(values[i] - mean_ -
-                                     Evaluate(polynomial_, scores[i])));
+    worst = std::max(
+        worst, std::abs(values[i] - mean_ - Evaluate(polynomial_, scores[i])));
   }
   if (worst <= kFitError * std::sqrt(law.variance())) return;
   const double end = static_cast<double>(kCurveEnd);
@@ -128,8 +128,8 @@ double ScoreCurve::At(double z) const {
   if (constant_) return mean_;
   if (table_.empty()) return mean_ + Evaluate(polynomial_, z);
   const double end = static_cast<double>(kCurveEnd);
-  const double position =
-      std::clamp((z + end) * (kCurveCells / (2 * end)), 0.0, kCurveCells - 1e-6);
+  const double position = std::clamp((z + end) * (kCurveCells / (2 * end)), 0.0,
+                                     kCurveCells - 1e-6);
   const int cell = static_cast<int>(position);
   const double low = static_cast<double>(table_[cell]);
   const double high = static_cast<double>(table_[cell + 1]);

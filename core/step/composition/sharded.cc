@@ -12,17 +12,17 @@ namespace prism::step {
 namespace {
 
 // Independent batches, whose scatter tells the error.
-constexpr int kBatches = 8;
+constexpr int kBatches = 16;
 constexpr uint64_t kBatchKey = 0x9E3779B97F4A7C15;
-constexpr int kBatchSamples = 1024;
+constexpr int kBatchSamples = 512;
 // Where lanes are drawn one by one few coordinates are stratified.
-constexpr int kLanesBatchSamples = 2048;
+constexpr int kLanesBatchSamples = 1024;
 
 int BatchSamples(const ShardedModel& model, const SimulationOptions& options) {
   int64_t samples = model.lanes == 1 ? kBatchSamples : kLanesBatchSamples;
   if (options.samples.has_value()) samples = *options.samples / kBatches;
   return static_cast<int>(
-      std::clamp<int64_t>((samples + 15) / 16 * 16, 64, int64_t{1} << 20));
+      std::clamp<int64_t>((samples + 31) / 32 * 32, 64, int64_t{1} << 20));
 }
 
 // Quantiles of all samples. The errors come from the scatter of the batches'

@@ -364,8 +364,12 @@ double CorrelationOfMaxima(double count, double rho) {
   if (rho > 0.98) return rho;
   constexpr int kScores = 25;
   constexpr double kScoreStep = 0.35, kScoreEnd = 4.2;
+  // The shared part is integrated in steps well below the width of what it is
+  // integrated with.
   constexpr int kShared = 64;
-  constexpr double kSharedStep = 0.2, kSharedEnd = 6.4;
+  constexpr double kSharedEnd = 6.4;
+  const int shared_nodes = rho > 0.85 ? kShared : kShared / 2;
+  const double shared_step = 2 * kSharedEnd / shared_nodes;
   std::array<std::array<double, kShared>, kScores> above;
   std::array<double, kScores> margin, one_above;
   const double own = std::sqrt(1 - rho);
@@ -374,21 +378,21 @@ double CorrelationOfMaxima(double count, double rho) {
     const double x = ScoreOfOneAmong(count, z);
     margin[i] = stats::NormalCdf(z);
     one_above[i] = stats::NormalCdf(-x);
-    for (int s = 0; s < kShared; ++s) {
-      const double shared = (s + 0.5) * kSharedStep - kSharedEnd;
+    for (int s = 0; s < shared_nodes; ++s) {
+      const double shared = (s + 0.5) * shared_step - kSharedEnd;
       above[i][s] = stats::NormalCdf((std::sqrt(rho) * shared - x) / own);
     }
   }
   std::array<double, kShared> weight;
-  for (int s = 0; s < kShared; ++s) {
-    weight[s] = kSharedStep *
-                stats::NormalDensity((s + 0.5) * kSharedStep - kSharedEnd);
+  for (int s = 0; s < shared_nodes; ++s) {
+    weight[s] = shared_step *
+                stats::NormalDensity((s + 0.5) * shared_step - kSharedEnd);
   }
   double covariance = 0;
   for (int i = 0; i < kScores; ++i) {
     for (int j = 0; j <= i; ++j) {
       double both = 0;
-      for (int s = 0; s < kShared; ++s) {
+      for (int s = 0; s < shared_nodes; ++s) {
         both += weight[s] * above[i][s] * above[j][s];
       }
       const double either =

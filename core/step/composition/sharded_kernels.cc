@@ -20,8 +20,7 @@ using V = hn::Vec<HalfFloatTag>;
 // clock += factor * (mean + deviation).
 void Advance(V deviation, const double* factor, double mean, double* clock) {
   const DoubleTag d;
-  const auto seconds =
-      hn::Add(hn::PromoteTo(d, deviation), hn::Set(d, mean));
+  const auto seconds = hn::Add(hn::PromoteTo(d, deviation), hn::Set(d, mean));
   hn::StoreU(hn::MulAdd(seconds, hn::LoadU(d, factor), hn::LoadU(d, clock)), d,
              clock);
 }
@@ -39,8 +38,7 @@ void MixScores(const std::array<const float*, 4>& row,
 }
 
 void AddPolynomial(const float* score, const double* factor, double mean,
-                   const CurvePolynomial& polynomial, size_t n,
-                   double* clock) {
+                   const CurvePolynomial& polynomial, size_t n, double* clock) {
   const HalfFloatTag f;
   for (size_t i = 0; i < n; i += hn::Lanes(f)) {
     const V z = hn::LoadU(f, score + i);
@@ -109,8 +107,7 @@ void MixScores(const std::array<const float*, 4>& row,
 }
 
 void AddPolynomial(const float* score, const double* factor, double mean,
-                   const CurvePolynomial& polynomial, size_t n,
-                   double* clock) {
+                   const CurvePolynomial& polynomial, size_t n, double* clock) {
   HWY_DYNAMIC_DISPATCH(AddPolynomial)
   (score, factor, mean, polynomial, n, clock);
 }

@@ -45,8 +45,6 @@ TailLaw TailLaw::Of(const stats::Distribution& distribution) {
   law.TakeCumulantsFromNodes();
   law.cumulants_[0] = distribution.Mean();
   law.cumulants_[1] = distribution.IsConstant() ? 0 : distribution.Variance();
-  law.smooth_ = law.parts_.size() == 1 &&
-                !std::holds_alternative<stats::Empirical>(distribution.kind());
   return law;
 }
 
@@ -67,29 +65,32 @@ void TailLaw::AddPart(double weight, const stats::Distribution& distribution) {
       }
     }
   } else {
-    const ScoreLaw law = ScoreLaw::Of(distribution);
-    for (int i = 0; i < ScoreLaw::kNodes; ++i) {
-      const double z = ScoreLaw::NodeScore(i);
-      part.x.push_back(law.At(z));
-      part.log_below.push_back(LogNormalCdf(z));
-      part.log_above.push_back(LogNormalCdf(-z));
-    }
+    part = ScorePart(ScoreLaw::Of(distribution));
+    part.weight = weight;
   }
   parts_.push_back(std::move(part));
 }
 
+TailLaw::Part TailLaw::ScorePart(const ScoreLaw& law) {
+  static const std::vector<double> kLogCdf = [] {
+    std::vector<double> log_cdf(ScoreLaw::kNodes);
+    for (int i = 0; i < ScoreLaw::kNodes; ++i) {
+      log_cdf[i] = LogNormalCdf(ScoreLaw::NodeScore(i));
+    }
+    return log_cdf;
+  }();
+  Part part{1, {}, kLogCdf, {kLogCdf.rbegin(), kLogCdf.rend()}};
+  part.x.resize(ScoreLaw::kNodes);
+  for (int i = 0; i < ScoreLaw::kNodes; ++i) {
+    part.x[i] = law.At(ScoreLaw::NodeScore(i));
+  }
+  return part;
+}
+
 TailLaw TailLaw::OfScores(const ScoreLaw& law, const Cumulants& cumulants) {
   TailLaw result;
-  Part part{1, {}, {}, {}};
-  for (int i = 0; i < ScoreLaw::kNodes; ++i) {
-    const double z = ScoreLaw::NodeScore(i);
-    part.x.push_back(law.At(z));
-    part.log_below.push_back(LogNormalCdf(z));
-    part.log_above.push_back(LogNormalCdf(-z));
-  }
-  result.parts_ = {std::move(part)};
+  result.parts_ = {ScorePart(law)};
   result.cumulants_ = cumulants;
-  result.smooth_ = true;
   return result;
 }
 
@@ -346,19 +347,6 @@ HazardTable::HazardTable(const TailLaw& law) {
       range.hazard.push_back(law.Hazard(range.low + width * cell / kCells));
     }
   }
-}
-
-double HazardTable::At(double x) const {
-  if (x < ranges_[0].low) return TailLaw::kMostHazard;
-  for (const Range& range : ranges_) {
-    if (x >= range.high) continue;
-    const double position = (x - range.low) * range.cells_per_second;
-    const int cell = std::min(static_cast<int>(position), kCells - 1);
-    const double part = position - cell;
-    return range.hazard[cell] +
-           part * (range.hazard[cell + 1] - range.hazard[cell]);
-  }
-  return 0;
 }
 
 double HazardTable::Inverse(double hazard) const {

@@ -8,6 +8,7 @@
 #ifndef PRISM_CORE_STEP_COMPOSITION_SHARDED_LAW_H_
 #define PRISM_CORE_STEP_COMPOSITION_SHARDED_LAW_H_
 
+#include <algorithm>
 #include <functional>
 #include <span>
 #include <vector>
@@ -61,8 +62,6 @@ class TailLaw {
   double mean() const { return cumulants_[0]; }
   double variance() const { return cumulants_[1]; }
   bool is_constant() const { return cumulants_[1] <= 0; }
-  // Whether one smooth part describes it: no jumps, no modes.
-  bool is_smooth() const { return smooth_; }
   double low() const;
   double high() const;
 
@@ -73,6 +72,7 @@ class TailLaw {
     std::vector<double> log_below, log_above;
   };
 
+  static Part ScorePart(const ScoreLaw& law);
   void AddPart(double weight, const stats::Distribution& distribution);
   void TakeCumulantsFromNodes();
   static void Evaluate(const Part& part, double x, double& below,
@@ -80,7 +80,6 @@ class TailLaw {
 
   std::vector<Part> parts_;
   Cumulants cumulants_ = {};
-  bool smooth_ = false;
 };
 
 struct RepeatedLaw {
@@ -103,7 +102,17 @@ class HazardTable {
  public:
   explicit HazardTable(const TailLaw& law);
 
-  double At(double x) const;
+  double At(double x) const {
+    if (x < ranges_[0].low) return TailLaw::kMostHazard;
+    for (const Range& range : ranges_) {
+      if (x >= range.high) continue;
+      const double position = (x - range.low) * range.cells_per_second;
+      const int cell = std::min(static_cast<int>(position), kCells - 1);
+      const double low = range.hazard[cell];
+      return low + (position - cell) * (range.hazard[cell + 1] - low);
+    }
+    return 0;
+  }
 
   // Value at which the hazard is the given one, by the table.
   double Inverse(double hazard) const;

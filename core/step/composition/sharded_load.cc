@@ -5,14 +5,15 @@
 #include <numeric>
 
 #include "core/stats/draw_kernels.h"
-#include "core/stats/normal.h"
 
 namespace prism::step {
 namespace {
 
 constexpr uint32_t kLoadStreams = 0x5D000000;
 
-// Largest loads drawn, and replicas drawn for their slowdown.
+// Largest loads drawn, where replicas are alike and where they are not, and
+// replicas drawn for their slowdown.
+constexpr int kLargestAlike = 16;
 constexpr int kLargest = 32;
 constexpr int kSlowest = 32;
 // Loads below the drawn ones, from the top: shares of their number and where
@@ -21,31 +22,98 @@ constexpr double kRestShare[] = {0.1, 0.2, 0.3, 0.4};
 constexpr double kRestPlace[] = {0.05, 0.2, 0.45, 0.8};
 
 // Hazards that end the integral: of the maximum, from above and below.
-constexpr double kLastHazard = 1e-5;
-constexpr double kFirstHazard = 9;
-constexpr int kCells = 28;
+constexpr double kLastHazard = 3e-5;
+constexpr double kFirstHazard = 8;
+constexpr int kCells = 22;
+// Replicas that add less than this to a hazard of kEarlyHazard do not matter.
+constexpr double kEarlyHazard = 3;
+constexpr double kLeastHazard = 3e-4;
 
+// Quantiles of the load by the probability above them, a row at a time.
 class LoadQuantile {
  public:
   explicit LoadQuantile(const stats::Distribution& load)
-      : load_(load), law_(ScoreLaw::Of(load)) {}
+      : load_(load),
+        law_(ScoreLaw::Of(load)),
+        direct_(std::holds_alternative<stats::Empirical>(load.kind())) {}
 
-  // Quantile at 1 - upper.
-  double At(double upper) const {
-    upper = std::clamp(upper, 1e-300, 1 - 1e-16);
-    if (std::holds_alternative<stats::Empirical>(load_.kind())) {
-      return load_.Quantile(std::clamp(1 - upper, 1e-16, 1 - 1e-16));
+  // above <- quantile at 1 - above. The capacity is a whole number of vectors.
+  void Apply(std::vector<double>& above) const {
+    for (double& p : above) p = std::clamp(p, 1e-15, 1 - 1e-15);
+    if (direct_) {
+      for (double& p : above) p = load_.Quantile(1 - p);
+      return;
     }
-    return law_.At(-stats::NormalQuantile(upper));
+    stats::NormalScores(above.data(), above.size(), above.data());
+    for (double& z : above) z = law_.At(-z);
   }
 
  private:
   const stats::Distribution& load_;
   const ScoreLaw law_;
+  const bool direct_;
 };
 
+// One replica or several, scaled to the common law.
+struct Late {
+  double shift = 0, scale = 1, inverse_scale = 1, count = 1;
+};
+
+// Values of the common law at the hazards that matter.
+struct HazardEnds {
+  explicit HazardEnds(const HazardTable& own)
+      : first(own.Inverse(kFirstHazard)),
+        early(own.Inverse(kEarlyHazard)),
+        least(own.Inverse(kLeastHazard)),
+        last(own.Inverse(kLastHazard)) {}
+  double first, early, least, last;
+};
+
+// Mean, variance and third moment of the maximum, from its distribution
+// function on equidistant values.
+BarrierMoments MomentsOfMaximum(const HazardTable& own, const HazardEnds& ends,
+                                std::vector<Late>& late) {
+  double low = -1e300, early = -1e300, high = -1e300;
+  for (const Late& l : late) {
+    low = std::max(low, l.shift + l.scale * ends.first);
+    early = std::max(early, l.shift + l.scale * ends.early);
+    high = std::max(high, l.shift + l.scale * ends.last);
+  }
+  std::erase_if(late, [&](const Late& l) {
+    return l.shift + l.scale * ends.least < early && l.count == 1;
+  });
+  for (const Late& l : late) {
+    if (l.count == 1) continue;
+    high =
+        std::max(high, l.shift + l.scale * own.Inverse(kLastHazard / l.count));
+  }
+  const double step = (high - low) / kCells;
+  if (step <= 0) return {high, 0, 0};
+  double before = 0, m1 = 0, m2 = 0, m3 = 0;
+  for (int i = 0; i <= kCells; ++i) {
+    const double x = low + i * step;
+    double hazard = 0;
+    for (const Late& l : late) {
+      hazard += l.count * own.At((x - l.shift) * l.inverse_scale);
+    }
+    const double below = i == kCells ? 1 : std::exp(-hazard);
+    const double mass = below - before;
+    const double y = i == 0 ? 0 : (i - 0.5) * step;
+    m1 += mass * y;
+    m2 += mass * y * y;
+    m3 += mass * y * y * y;
+    before = below;
+  }
+  const double second = m2 - m1 * m1;
+  // The masses sit in the middle of their cells: Sheppard's correction.
+  return {low + m1, std::max(second - step * step / 12, 0.0),
+          m3 - 3 * m1 * m2 + 2 * m1 * m1 * m1};
+}
+
+}  // namespace
+
 // Rows of uniforms, two a call of the generator.
-class UniformSource {
+class LoadPool::UniformSource {
  public:
   UniformSource(uint64_t key, int rows)
       : key_(key),
@@ -70,56 +138,6 @@ class UniformSource {
   std::vector<uint64_t> replica_, sample_;
   std::vector<double> first_, second_;
 };
-
-// One replica or several, scaled to the common law.
-struct Late {
-  double shift = 0, scale = 1, count = 1;
-};
-
-// Mean, variance and third moment of the maximum: trapezoids under its
-// distribution function.
-BarrierMoments MomentsOfMaximum(const HazardTable& own,
-                                std::vector<Late>& late) {
-  const double first = own.Inverse(kFirstHazard);
-  const double far = own.Inverse(kLastHazard / 8);
-  double low = -1e300, high = -1e300;
-  for (const Late& l : late) {
-    low = std::max(low, l.shift + l.scale * first);
-  }
-  // What ends before the earliest maximum does not matter.
-  std::erase_if(late,
-                [&](const Late& l) { return l.shift + l.scale * far < low; });
-  for (const Late& l : late) {
-    high =
-        std::max(high, l.shift + l.scale * own.Inverse(kLastHazard / l.count));
-  }
-  const double step = (high - low) / kCells;
-  if (step <= 0) return {high, 0, 0};
-  double before = 0, total = 0, m1 = 0, m2 = 0, m3 = 0;
-  for (int i = 0; i <= kCells; ++i) {
-    const double x = low + i * step;
-    double hazard = 0;
-    for (const Late& l : late) {
-      hazard += l.count * own.At((x - l.shift) / l.scale);
-      if (hazard > 40) break;
-    }
-    const double below = i == kCells ? 1 : std::exp(-hazard);
-    const double mass = below - before;
-    const double y = i == 0 ? 0 : (i - 0.5) * step;
-    total += mass;
-    m1 += mass * y;
-    m2 += mass * y * y;
-    m3 += mass * y * y * y;
-    before = below;
-  }
-  const double mean = m1 / total;
-  const double second = m2 / total - mean * mean;
-  // The masses sit in the middle of their cells: Sheppard's correction.
-  return {low + mean, std::max(second - step * step / 12, 0.0),
-          m3 / total - 3 * mean * m2 / total + 2 * mean * mean * mean};
-}
-
-}  // namespace
 
 LoadPool::LoadPool(const StepGraph& graph, const stats::Distribution& load,
                    uint64_t random_key, int rows)
@@ -149,59 +167,67 @@ void LoadPool::DrawRows(const stats::Distribution& load, uint64_t random_key) {
   const LoadQuantile quantile(load);
   UniformSource source(random_key, rows_);
   const int others = replicas_ - static_cast<int>(slowest_.size());
-  const int largest = std::min(kLargest, others);
+  const int largest =
+      std::min(slowest_.empty() ? kLargestAlike : kLargest, others);
   const bool has_rest = others > largest;
   members_ = slowest_.size() + largest + (has_rest ? std::size(kRestShare) : 0);
   member_.resize(members_ * rows_);
+  std::vector<double> value(stats::RowSize(rows_), 0.5);
+  auto store = [&](size_t m, double count, int replica) {
+    quantile.Apply(value);
+    for (int row = 0; row < rows_; ++row) {
+      member_[row * members_ + m] = {value[row], count, replica};
+    }
+  };
 
   // log of the uniform order statistic, from the top: Renyi's representation.
   std::vector<double> log_u(rows_, 0.0);
   size_t m = 0;
-  for (int k = 0; k < largest; ++k, ++m) {
+  for (int k = 0; k < largest; ++k) {
     const auto& uniform = source.Next();
     for (int row = 0; row < rows_; ++row) {
       const double u = k == 0 ? (row + uniform[row]) / rows_ : uniform[row];
       log_u[row] += std::log(u) / (others - k);
-      member_[row * members_ + m] = {quantile.At(-std::expm1(log_u[row])), 1,
-                                     -1};
+      value[row] = -std::expm1(log_u[row]);
     }
+    store(m++, 1, -1);
   }
-  // Loads know nothing of replicas: whose they are is a random draw without
-  // replacement.
-  if (!others_.empty()) {
-    std::vector<std::vector<int>> drawn(rows_);
-    for (int k = 0; k < largest; ++k) {
-      const auto& uniform = source.Next();
-      for (int row = 0; row < rows_; ++row) {
-        auto place = static_cast<size_t>(uniform[row] * others);
-        const auto& known = drawn[row];
-        while (std::find(known.begin(), known.end(), static_cast<int>(place)) !=
-               known.end()) {
-          place = (place + 1) % others;
-        }
-        drawn[row].push_back(static_cast<int>(place));
-        member_[row * members_ + k].replica = others_[place];
-      }
-    }
-  }
-  for (size_t j = 0; has_rest && j < std::size(kRestShare); ++j, ++m) {
+  if (!others_.empty()) AssignReplicas(source, largest);
+  for (size_t j = 0; has_rest && j < std::size(kRestShare); ++j) {
     for (int row = 0; row < rows_; ++row) {
-      const double u = std::exp(log_u[row]) * (1 - kRestPlace[j]);
-      member_[row * members_ + m] = {quantile.At(1 - u),
-                                     kRestShare[j] * (others - largest), -1};
+      value[row] = 1 - std::exp(log_u[row]) * (1 - kRestPlace[j]);
     }
+    store(m++, kRestShare[j] * (others - largest), -1);
   }
   for (int replica : slowest_) {
     const auto& uniform = source.Next();
+    // Where the slowest are all there are, the rows are stratified by the
+    // slowest one's load.
+    const bool first = others == 0 && replica == slowest_[0];
     for (int row = 0; row < rows_; ++row) {
-      // Where the slowest are all there are, the rows are stratified by the
-      // slowest one's load.
-      const double u = others == 0 && replica == slowest_[0]
-                           ? (row + uniform[row]) / rows_
-                           : uniform[row];
-      member_[row * members_ + m] = {quantile.At(1 - u), 1, replica};
+      value[row] = first ? 1 - (row + uniform[row]) / rows_ : uniform[row];
     }
-    ++m;
+    store(m++, 1, replica);
+  }
+}
+
+// Loads know nothing of replicas: whose the largest are is drawn without
+// replacement.
+void LoadPool::AssignReplicas(UniformSource& source, int largest) {
+  const size_t others = others_.size();
+  std::vector<std::vector<size_t>> drawn(rows_);
+  for (int k = 0; k < largest; ++k) {
+    const auto& uniform = source.Next();
+    for (int row = 0; row < rows_; ++row) {
+      auto place =
+          static_cast<size_t>(uniform[row] * static_cast<double>(others));
+      auto& known = drawn[row];
+      while (std::find(known.begin(), known.end(), place) != known.end()) {
+        place = (place + 1) % others;
+      }
+      known.push_back(place);
+      member_[row * members_ + k].replica = others_[place];
+    }
   }
 }
 
@@ -223,6 +249,7 @@ std::vector<BarrierMoments> LoadPool::Moments(
   const double own_mean = law.own.mean();
   const double own_deviation = std::sqrt(law.own.variance());
   std::vector<BarrierMoments> result(rows_);
+  const HazardEnds ends(*law.own_hazard);
   std::vector<Late> late;
   for (int row = 0; row < rows_; ++row) {
     if (row % 64 == 0 && budget.Cancelled()) return {};
@@ -238,10 +265,11 @@ std::vector<BarrierMoments> LoadPool::Moments(
       if (own_deviation == 0) continue;
       const double scale =
           std::sqrt(moments.variance(member.load)) / own_deviation;
-      late.push_back({mean - scale * own_mean, scale, member.count});
+      late.push_back({mean - scale * own_mean, scale, 1 / scale, member.count});
     }
-    result[row] = own_deviation == 0 ? BarrierMoments{latest, 0, 0}
-                                     : MomentsOfMaximum(*law.own_hazard, late);
+    result[row] = own_deviation == 0
+                      ? BarrierMoments{latest, 0, 0}
+                      : MomentsOfMaximum(*law.own_hazard, ends, late);
   }
   return result;
 }

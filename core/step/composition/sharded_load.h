@@ -46,6 +46,9 @@ class LoadPool {
     int replica = -1;  // -1: an average one
   };
 
+  class UniformSource;
+
+  void AssignReplicas(UniformSource& source, int largest);
   void DrawRows(const stats::Distribution& load, uint64_t random_key);
   void ChooseSlowest(const StepGraph& graph);
 

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "core/stats/normal.h"
 #include "core/step/composition/pipeline_kernels.h"
+#include "core/step/composition/sharded_kernels.h"
 
 namespace prism::step {
 namespace {
@@ -14,41 +16,52 @@ constexpr int kCompute = static_cast<int>(FactorClass::kCompute);
 constexpr int kNetwork = static_cast<int>(FactorClass::kNetwork);
 
 constexpr uint32_t kShardedStreams = 0x5E000000;
-// Coordinates that are stratified; the others are plain draws at a tenth of
-// the cost.
+// Coordinates that are stratified, where a lane is all there is and where
+// lanes meet; the others are plain draws at a tenth of the cost.
 constexpr int kStratified = 24;
+constexpr int kStratifiedMeetings = 6;
 // Rows of the pool of loads.
-constexpr int kPoolRows = 256;
+constexpr int kPoolRows = 128;
+
+int StratifiedCoordinates(const ShardedModel& model) {
+  const bool meets =
+      std::any_of(model.items.begin(), model.items.end(),
+                  [](const ShardedItem& item) { return item.meets; });
+  return meets ? kStratifiedMeetings : kStratified;
+}
 
 }  // namespace
 
-ShardedSampler::ScoreSource::ScoreSource(uint64_t key, int samples)
+ShardedSampler::ScoreSource::ScoreSource(uint64_t key, int samples,
+                                         int stratified)
     : key_(key),
       cube_(key, samples),
+      stratified_(stratified),
       row_(kScoreRows),
-      sample_(samples),
-      scores_(static_cast<size_t>(samples) * kScoreRows) {
-  for (int i = 0; i < samples; ++i) sample_[i] = static_cast<uint32_t>(i);
+      sample_(samples / 2),
+      scores_(static_cast<size_t>(samples) * kScoreRows),
+      exact_(samples) {
+  std::iota(sample_.begin(), sample_.end(), 0U);
 }
 
-const std::vector<double>& ShardedSampler::ScoreSource::Next() {
-  if (coordinate_ < kStratified) return NextExact();
-  const size_t n = sample_.size();
+const float* ShardedSampler::ScoreSource::Next() {
+  if (stratified_ > 0) return NextExact();
+  // Of each pair of rows of samples the second mirrors the first.
   if (row_ == kScoreRows) {
-    ScoreRows(key_, group_++, kShardedStreams, sample_.data(), n,
+    ScoreRows(key_, group_++, kShardedStreams, sample_.data(), sample_.size(),
               scores_.data());
     row_ = 0;
   }
-  current_.resize(n);
-  const float* row = &scores_[n * row_++];
-  std::copy(row, row + n, current_.begin());
-  return current_;
+  return &scores_[exact_.size() * row_++];
 }
 
-const std::vector<double>& ShardedSampler::ScoreSource::NextExact() {
-  ++coordinate_;
-  current_ = cube_.Next();
-  return current_;
+const float* ShardedSampler::ScoreSource::NextExact() {
+  --stratified_;
+  const std::vector<double> scores = cube_.Next();
+  for (size_t i = 0; i < exact_.size(); ++i) {
+    exact_[i] = static_cast<float>(scores[i]);
+  }
+  return exact_.data();
 }
 
 ShardedSampler::ShardedSampler(const ShardedModel& model, uint64_t random_key,
@@ -56,7 +69,7 @@ ShardedSampler::ShardedSampler(const ShardedModel& model, uint64_t random_key,
     : model_(model),
       random_key_(random_key),
       n_(static_cast<size_t>(samples)),
-      scores_(random_key, samples),
+      scores_(random_key, samples, StratifiedCoordinates(model)),
       clock_(model.lanes, std::vector<double>(n_, 0.0)) {}
 
 std::vector<double> ShardedSampler::Run(const base::Budget& budget) {
@@ -79,9 +92,10 @@ void ShardedSampler::DrawFactors() {
   network_.assign(n_, 1.0);
   for (const SharedFactor* shared : model_.factors) {
     const ScoreCurve values(TailLaw::Of(shared->distribution));
-    const auto& score = scores_.NextExact();
+    const float* score = scores_.NextExact();
     for (size_t i = 0; i < n_; ++i) {
-      const double factor = std::max(values.At(score[i]), 0.0);
+      const double factor =
+          std::max(values.At(static_cast<double>(score[i])), 0.0);
       if (shared->applies_to[kCompute]) compute_[i] *= factor;
       if (shared->applies_to[kNetwork]) network_[i] *= factor;
     }
@@ -113,10 +127,10 @@ bool ShardedSampler::DrawLoads(const base::Budget& budget) {
       auto& entries = node[run.stretch];
       if (run.microbatch == kAbsent || !entries.empty()) continue;
       const size_t count =
-          std::max<size_t>(laws[run.stretch].replicas.size(), 1);
+          std::max<size_t>(laws[run.stretch]->replicas.size(), 1);
       for (size_t entry = 0; entry < count; ++entry) {
         entries.push_back(
-            pool.Moments(laws[run.stretch], static_cast<int>(entry), budget));
+            pool.Moments(*laws[run.stretch], static_cast<int>(entry), budget));
         if (entries.back().empty()) return false;
       }
     }
@@ -145,40 +159,34 @@ void ShardedSampler::AddItem(const ShardedItem& item) {
 }
 
 void ShardedSampler::AddCurve(const ScoreCurve& curve,
-                              const std::vector<double>& factor, double* out) {
-  if (curve.is_constant()) {
-    const double mean = curve.mean();
-    for (size_t i = 0; i < n_; ++i) out[i] += factor[i] * mean;
-    return;
-  }
-  const auto& score = curve.is_table() ? scores_.NextExact() : scores_.Next();
-  curve.Add(score, factor, out);
+                              const std::vector<double>& factor,
+                              double* clock) {
+  const float* score = curve.is_constant() ? nullptr
+                       : curve.is_table()  ? scores_.NextExact()
+                                           : scores_.Next();
+  curve.Add(score, factor.data(), n_, clock);
 }
 
 // At all nodes of the ratio by the same score.
-void ShardedSampler::AddCurves(const ShardedItem& item, int entry,
-                               double* out) {
-  if (item.compute.size() == 1) {
-    AddCurve(item.compute[0][entry], compute_, out);
+void ShardedSampler::AddCurves(const ItemCurves& curves, int entry,
+                               double* clock) {
+  if (curves.compute.size() == 1) {
+    AddCurve(curves.compute[0][entry], compute_, clock);
     return;
   }
-  bool table = false;
-  for (const auto& node : item.compute) table = table || node[entry].is_table();
-  const auto& score = table ? scores_.NextExact() : scores_.Next();
-  for (size_t q = 0; q < item.compute.size(); ++q) {
-    item.compute[q][entry].Add(score, ratio_weight_[q], out);
+  const float* score = scores_.Next();
+  for (size_t q = 0; q < curves.compute.size(); ++q) {
+    curves.compute[q][entry].Add(score, ratio_weight_[q].data(), n_, clock);
   }
 }
 
 void ShardedSampler::AddSum(const ShardedItem& item, int lane) {
   double* clock = clock_[lane].data();
-  const int entry = item.compute[0].size() == 1 ? 0 : lane;
-  AddCurves(item, entry, clock);
-  AddCurve(item.network, network_, clock);
-  if (item.network_constant == 0) return;
-  for (size_t i = 0; i < n_; ++i) {
-    clock[i] += network_[i] * item.network_constant;
-  }
+  const ItemCurves& curves = *item.curves;
+  AddCurves(curves, curves.compute[0].size() == 1 ? 0 : lane, clock);
+  AddCurve(curves.network, network_, clock);
+  if (curves.network_constant == 0) return;
+  AddScaledConstant(network_.data(), curves.network_constant, n_, clock);
 }
 
 // mean_ and variance_ += those of `count` barriers, given the loads.
@@ -210,10 +218,10 @@ void ShardedSampler::AddLoaded(const ShardedItem& item, int lane) {
     AddLoadMoments(run.stretch, run.microbatch, entries.size() == 1 ? 0 : lane,
                    run.count);
   }
-  const auto& score = scores_.Next();
+  const float* score = scores_.Next();
   auto& clock = clock_[lane];
   for (size_t i = 0; i < n_; ++i) {
-    const double z = score[i];
+    const double z = static_cast<double>(score[i]);
     clock[i] += mean_[i];
     if (variance_[i] <= 0) continue;
     clock[i] += std::sqrt(variance_[i]) * z +
@@ -221,27 +229,27 @@ void ShardedSampler::AddLoaded(const ShardedItem& item, int lane) {
   }
 }
 
-const std::vector<double>& ShardedSampler::MeetingScores(
-    const MeetingCopula& copula, const std::vector<double>& first,
-    const std::vector<double>& last) {
-  row_ = common_;
-  for (size_t i = 0; i < n_; ++i) {
-    row_[i] += copula.same_first * first[i] + copula.same_last * last[i];
+void ShardedSampler::AddMeetingCurves(const ShardedItem& item, int entry,
+                                      const float* score, double* clock) {
+  if (item.microbatch != kAbsent) {
+    for (size_t i = 0; i < n_; ++i) {
+      clock[i] += mean_[i] + variance_[i] * static_cast<double>(score[i]);
+    }
+    return;
   }
-  if (copula.own > 0) {
-    const auto& own = scores_.Next();
-    for (size_t i = 0; i < n_; ++i) row_[i] += copula.own * own[i];
+  const auto& compute = item.curves->compute;
+  for (size_t q = 0; q < compute.size(); ++q) {
+    const auto& curve =
+        compute[q].size() == 1 ? compute[q][0] : compute[q][entry];
+    curve.Add(score, ratio_weight_[q].data(), n_, clock);
   }
-  return row_;
 }
 
 void ShardedSampler::Meet(const ShardedItem& item) {
-  const MeetingCopula& copula = model_.laws[0][item.stretch].copula;
-  const int lanes = model_.lanes;
-  common_ = scores_.Next();
-  for (double& z : common_) z *= copula.common;
-  std::vector<std::vector<double>> last(lanes);
-  for (auto& row : last) row = scores_.Next();
+  const MeetingCopula& copula = model_.laws[0][item.stretch]->copula;
+  const std::array<float, 4> weight = {
+      static_cast<float>(copula.common), static_cast<float>(copula.same_first),
+      static_cast<float>(copula.same_last), static_cast<float>(copula.own)};
   if (item.microbatch != kAbsent) {
     mean_.assign(n_, 0.0);
     variance_.assign(n_, 0.0);
@@ -249,28 +257,22 @@ void ShardedSampler::Meet(const ShardedItem& item) {
     AddLoadMoments(item.stretch, item.microbatch, 0, 1);
     for (double& v : variance_) v = std::sqrt(v);
   }
+  const int lanes = model_.lanes;
+  auto copy = [this](const float* row) { return ScoreRow(row, row + n_); };
+  const ScoreRow common = copy(scores_.Next());
+  std::vector<ScoreRow> last;
+  for (int to = 0; to < lanes; ++to) last.push_back(copy(scores_.Next()));
   std::vector<std::vector<double>> next(lanes, std::vector<double>(n_, -1e300));
-  std::vector<double> end(n_), first(n_);
+  std::vector<double> end(n_);
+  ScoreRow score(n_);
   for (int from = 0; from < lanes; ++from) {
-    first = scores_.Next();
+    const ScoreRow first = copy(scores_.Next());
     for (int to = 0; to < lanes; ++to) {
-      const auto& score = MeetingScores(copula, first, last[to]);
+      MixScores({common.data(), first.data(), last[to].data(), scores_.Next()},
+                weight, n_, score.data());
       end = clock_[from];
-      if (item.microbatch != kAbsent) {
-        for (size_t i = 0; i < n_; ++i) {
-          end[i] += mean_[i] + variance_[i] * score[i];
-        }
-      } else {
-        for (size_t q = 0; q < item.compute.size(); ++q) {
-          const auto& node = item.compute[q];
-          const auto& curve =
-              node.size() == 1 ? node[0] : node[from * lanes + to];
-          curve.Add(score, ratio_weight_[q], end.data());
-        }
-      }
-      for (size_t i = 0; i < n_; ++i) {
-        next[to][i] = std::max(next[to][i], end[i]);
-      }
+      AddMeetingCurves(item, from * lanes + to, score.data(), end.data());
+      TakeLatest(end.data(), n_, next[to].data());
     }
   }
   clock_ = std::move(next);

@@ -18,31 +18,33 @@ namespace prism::step {
 // with another key. Not thread-safe.
 class ShardedSampler {
  public:
-  // Requires: `model` outlives the sampler; samples is a multiple of 16.
+  // Requires: `model` outlives the sampler; samples is a multiple of 32.
   ShardedSampler(const ShardedModel& model, uint64_t random_key, int samples);
 
   // Seconds of each step; empty where the budget was cancelled.
   std::vector<double> Run(const base::Budget& budget);
 
  private:
-  // Rows of normal scores, the first ones stratified.
+  // Rows of normal scores, the first ones stratified. A row holds until the
+  // next is asked for.
   class ScoreSource {
    public:
-    ScoreSource(uint64_t key, int samples);
-    const std::vector<double>& Next();
+    ScoreSource(uint64_t key, int samples, int stratified);
+    const float* Next();
     // For draws that few others even out.
-    const std::vector<double>& NextExact();
+    const float* NextExact();
 
    private:
     uint64_t key_;
     Hypercube cube_;
-    int coordinate_ = 0;
+    int stratified_;
     uint32_t group_ = 0;
     int row_ = 0;
     std::vector<uint32_t> sample_;
     std::vector<float> scores_;
-    std::vector<double> current_;
+    std::vector<float> exact_;
   };
+  using ScoreRow = std::vector<float>;
 
   void DrawFactors();
   void PlaceBetweenRatios();
@@ -51,13 +53,12 @@ class ShardedSampler {
   void AddSum(const ShardedItem& item, int lane);
   void AddLoaded(const ShardedItem& item, int lane);
   void AddCurve(const ScoreCurve& curve, const std::vector<double>& factor,
-                double* out);
-  void AddCurves(const ShardedItem& item, int entry, double* out);
+                double* clock);
+  void AddCurves(const ItemCurves& curves, int entry, double* clock);
+  void AddMeetingCurves(const ShardedItem& item, int entry, const float* score,
+                        double* clock);
   void Meet(const ShardedItem& item);
   void AddLoadMoments(int stretch, int microbatch, int entry, double count);
-  const std::vector<double>& MeetingScores(const MeetingCopula& copula,
-                                           const std::vector<double>& first,
-                                           const std::vector<double>& last);
 
   const ShardedModel& model_;
   const uint64_t random_key_;
@@ -71,8 +72,7 @@ class ShardedSampler {
   // [ratio][stretch][entry][row]; empty where the load does not decide.
   std::vector<std::vector<std::vector<std::vector<BarrierMoments>>>> moments_;
   std::vector<std::vector<double>> clock_;  // [lane][i]
-  std::vector<double> mean_, variance_, third_, row_;
-  std::vector<double> common_;
+  std::vector<double> mean_, variance_, third_;
 };
 
 }  // namespace prism::step
