@@ -12,42 +12,67 @@ constexpr double kLastScore = 7;
 constexpr double kScoreStep = 0.25;
 // Log probability that stands for nothing.
 constexpr double kImpossible = -700;
+// Relative laws closer than this are the same.
+constexpr double kSame = 1e-9;
 
 }  // namespace
 
-LaneEffects::LaneEffects(const OperationLaw& law)
-    : compute_mean_(law.compute_mean),
-      variance_(law.variance),
-      fixed_variance_(law.network_share * law.variance) {
-  double spread = 0, mean = 0;
-  for (const LanePart& lane_part : law.lane_parts) {
-    parts_.push_back(Tabulate(lane_part));
-    const Cumulants one = lane_part.lane.ComputeCumulants();
-    spread += std::sqrt(one[1]) * lane_part.copies;
-    mean += one[0] * lane_part.copies;
+LaneEffects::LaneEffects(std::span<const OperationLaw> laws, int lanes)
+    : lanes_(lanes) {
+  double spread = 0, total = 0;
+  for (const OperationLaw& operation : laws) {
+    Law law{.compute_mean = operation.compute_mean,
+            .variance = operation.variance,
+            .fixed_variance = operation.network_share * operation.variance,
+            .uses = {}};
+    for (const LanePart& lane_part : operation.lane_parts) {
+      const Cumulants one = lane_part.lane.ComputeCumulants();
+      if (one[0] <= 0) continue;
+      spread += std::sqrt(one[1]) * lane_part.copies;
+      total += one[0] * lane_part.copies;
+      law.uses.push_back({FindPart(Tabulate(lane_part, one[0])),
+                          one[0] * lane_part.copies,
+                          one[0] * one[0] * lane_part.copies});
+    }
+    laws_.push_back(std::move(law));
   }
   // A normal's extremes over a few lanes spread like a Gumbel law of scale
   // sd / 2.
-  if (mean > 0) tau_ = spread / mean / 2;
+  if (total > 0) tau_ = spread / total / 2;
 }
 
-LaneEffects::Part LaneEffects::Tabulate(const LanePart& lane_part) {
+size_t LaneEffects::FindPart(Part part) {
+  for (size_t i = 0; i < parts_.size(); ++i) {
+    double off = std::abs(parts_[i].share - part.share);
+    for (size_t k = 0; k < part.points.size(); ++k) {
+      off = std::max(off, std::abs(parts_[i].points[k] - part.points[k]));
+    }
+    if (off < kSame) return i;
+  }
+  part.alike = MaximumOf(part, std::vector<double>(lanes_, 1.0));
+  parts_.push_back(std::move(part));
+  return parts_.size() - 1;
+}
+
+LaneEffects::Part LaneEffects::Tabulate(const LanePart& lane_part,
+                                        double mean) {
+  const ScoreLaw lane = lane_part.lane.ScaledBy(1 / mean);
   Part part{.share = lane_part.share,
-            .copies = lane_part.copies,
-            .low = lane_part.lane.At(-ScoreLaw::kEnd),
-            .cells_per_second = 0,
+            .low = lane.At(-ScoreLaw::kEnd),
+            .cells_per_unit = 0,
             .log_cdf = {},
-            .points = {}};
-  const double high = lane_part.lane.At(ScoreLaw::kEnd);
+            .points = {},
+            .alike = {}};
+  const double high = lane.At(ScoreLaw::kEnd);
   for (double z = kFirstScore; z <= kLastScore; z += kScoreStep) {
-    part.points.push_back(lane_part.lane.At(z));
+    part.points.push_back(lane.At(z));
   }
   if (high <= part.low) return part;
-  part.cells_per_second = kCells / (high - part.low);
+  part.cells_per_unit = kCells / (high - part.low);
   for (int i = 0; i <= kCells; ++i) {
-    const double x = part.low + i / part.cells_per_second;
+    const double x = part.low + i / part.cells_per_unit;
     part.log_cdf.push_back(
-        std::max(LogNormalCdf(lane_part.lane.ScoreOf(x)), kImpossible));
+        std::max(LogNormalCdf(lane.ScoreOf(x)), kImpossible));
   }
   return part;
 }
@@ -60,7 +85,7 @@ LaneEffects::Moments LaneEffects::MaximumOf(
   }
   if (part.log_cdf.empty()) return {part.points[0] * highest, 0};
   auto log_cdf = [&](double x) {
-    const double position = (x - part.low) * part.cells_per_second;
+    const double position = (x - part.low) * part.cells_per_unit;
     if (position <= 0) return kImpossible;
     if (position >= kCells) return 0.0;
     const int cell = static_cast<int>(position);
@@ -69,11 +94,12 @@ LaneEffects::Moments LaneEffects::MaximumOf(
   };
   double mean = 0, square = 0, below = 0, previous = part.points[0] * highest;
   const double origin = previous;
-  for (double point : part.points) {
+  for (const double& point : part.points) {
     const double x = point * highest;
     double sum = 0;
     for (double factor : lane_factors) {
       sum += log_cdf(x / (1 + (factor - 1) * part.share));
+      if (sum < kImpossible) break;
     }
     const double p = &point == &part.points.back() ? 1 : std::exp(sum);
     const double a = previous - origin, b = x - origin;
@@ -85,25 +111,35 @@ LaneEffects::Moments LaneEffects::MaximumOf(
   return {origin + mean, std::max(square - mean * mean, 0.0)};
 }
 
-LaneEffect LaneEffects::Of(std::span<const double> lane_factors) const {
+void LaneEffects::Compute(std::span<const double> lane_factors,
+                          std::span<LaneEffect> effects) const {
   const auto [low, high] =
       std::minmax_element(lane_factors.begin(), lane_factors.end());
-  if (*low == *high) return {*low, *low};
-  const std::vector<double> ones(lane_factors.size(), 1.0);
-  double mean = compute_mean_, variance = variance_;
+  if (*low == *high) {
+    std::fill(effects.begin(), effects.end(), LaneEffect{*low, *low});
+    return;
+  }
+  std::vector<Moments> change;
   for (const Part& part : parts_) {
-    const Moments alike = MaximumOf(part, ones);
     const Moments unlike = MaximumOf(part, lane_factors);
-    mean += (unlike.mean - alike.mean) * part.copies;
-    variance += (unlike.variance - alike.variance) * part.copies;
+    change.push_back(
+        {unlike.mean - part.alike.mean, unlike.variance - part.alike.variance});
   }
-  LaneEffect effect;
-  if (compute_mean_ > 0) effect.mean = mean / compute_mean_;
-  const double free = variance_ - fixed_variance_;
-  if (free > 0) {
-    effect.spread = std::sqrt(std::max(variance - fixed_variance_, 0.0) / free);
+  for (size_t i = 0; i < laws_.size(); ++i) {
+    const Law& law = laws_[i];
+    double mean = law.compute_mean, variance = law.variance;
+    for (const Use& use : law.uses) {
+      mean += change[use.part].mean * use.mean;
+      variance += change[use.part].variance * use.variance;
+    }
+    effects[i] = {};
+    if (law.compute_mean > 0) effects[i].mean = mean / law.compute_mean;
+    const double free = law.variance - law.fixed_variance;
+    if (free > 0) {
+      effects[i].spread =
+          std::sqrt(std::max(variance - law.fixed_variance, 0.0) / free);
+    }
   }
-  return effect;
 }
 
 double LaneEffects::GuessMean(std::span<const double> lane_factors) const {

@@ -16,17 +16,22 @@ struct LaneEffect {
   double spread = 1;
 };
 
-// The effect on one operation law. Immutable and thread-safe.
+// The effects on a list of operation laws. Lane parts that differ by their
+// scale alone, as those of forward and backward often do, are looked at once.
+// Immutable and thread-safe.
 class LaneEffects {
  public:
-  explicit LaneEffects(const OperationLaw& law);
+  LaneEffects(std::span<const OperationLaw> laws, int lanes);
 
-  // By quadrature over the distribution function of the maximum: about 50
-  // points times the number of lanes. Requires: factors above 0.
-  LaneEffect Of(std::span<const double> lane_factors) const;
+  // By law, by quadrature over the distribution function of the maximum: about
+  // 50 points times the number of lanes for each distinct part.
+  // Requires: `lane_factors` has one factor above 0 for each lane.
+  void Compute(std::span<const double> lane_factors,
+               std::span<LaneEffect> effects) const;
 
-  // A quick first guess of Of(...).mean: the extreme-value form
-  // tau log(mean(exp(factor / tau))), exact where lanes follow a Gumbel law.
+  // A quick first guess of the mean's factor, for all laws: the extreme-value
+  // form tau log(mean(exp(factor / tau))), exact where lanes follow a Gumbel
+  // law.
   double GuessMean(std::span<const double> lane_factors) const;
 
  private:
@@ -34,25 +39,38 @@ class LaneEffects {
     double mean = 0;
     double variance = 0;
   };
-  // log F of one lane on a uniform grid, and where to look at it.
+  // The law of one lane over its mean: log F on a uniform grid, and where to
+  // look at it.
   struct Part {
     double share = 1;
-    double copies = 1;
     double low = 0;
-    double cells_per_second = 0;
+    double cells_per_unit = 0;
     std::vector<double> log_cdf;
     std::vector<double> points;  // quantiles at evenly spaced scores
+    Moments alike;               // of the maximum over lanes of factor 1
+  };
+  // What a part makes of a law: its mean and variance in units of the part's.
+  struct Use {
+    size_t part = 0;
+    double mean = 0;
+    double variance = 0;
+  };
+  struct Law {
+    double compute_mean = 0;
+    double variance = 0;
+    double fixed_variance = 0;  // the network's
+    std::vector<Use> uses;
   };
 
-  static Part Tabulate(const LanePart& lane_part);
+  static Part Tabulate(const LanePart& lane_part, double mean);
+  size_t FindPart(Part part);
   static Moments MaximumOf(const Part& part,
                            std::span<const double> lane_factors);
 
-  double compute_mean_;
-  double variance_;
-  double fixed_variance_;  // the network's
-  double tau_ = 0;         // scale of the lanes' extremes, relative
+  int lanes_;
+  double tau_ = 0;  // scale of the lanes' extremes, relative
   std::vector<Part> parts_;
+  std::vector<Law> laws_;
 };
 
 }  // namespace prism::step

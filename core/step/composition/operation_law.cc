@@ -198,15 +198,14 @@ class Reducer {
 
   std::optional<OperationLaw> Sum() {
     OperationLaw law;
-    Cumulants light = {};
+    Cumulants total = {};
     const Part* only = nullptr;
-    int64_t random_parts = 0, heavy_draws = 0;
+    int64_t random_parts = 0;
     double network_variance = 0;
     for (const Part& part : parts_) {
       const double copies = static_cast<double>(part.copies);
-      law.mean += part.cumulants[0] * copies;
+      total = total + RepeatedCumulants(part.cumulants, copies);
       law.compute_mean += part.compute_mean * copies;
-      law.variance += part.cumulants[1] * copies;
       network_variance += part.network_variance * copies;
       if (part.share > 0) {
         law.lane_parts.push_back({part.lane, part.share, copies});
@@ -214,14 +213,9 @@ class Reducer {
       if (part.cumulants[1] <= 0) continue;
       random_parts += part.copies;
       only = &part;
-      const Cumulants all = RepeatedCumulants(part.cumulants, copies);
-      if (IsLight(all)) {
-        light = light + all;
-      } else {
-        heavy_draws += part.copies;
-      }
     }
-    if (heavy_draws > kMostHeavyDraws) return std::nullopt;
+    law.mean = total[0];
+    law.variance = total[1];
     if (law.variance > 0) law.network_share = network_variance / law.variance;
     law.stalls = stalls_;
     if (random_parts == 1) {
@@ -229,20 +223,34 @@ class Reducer {
                                    std::sqrt(only->cumulants[1])));
       return law;
     }
+    if (!AddDraws(IsLight(total), law)) return std::nullopt;
+    return law;
+  }
+
+  // One draw for what is light together; where the whole is not, a draw for
+  // each part that is heavy by itself.
+  bool AddDraws(bool together, OperationLaw& law) const {
+    Cumulants light = {};
+    int64_t heavy_draws = 0;
+    for (const Part& part : parts_) {
+      const Cumulants all =
+          RepeatedCumulants(part.cumulants, static_cast<double>(part.copies));
+      if (together || IsLight(all)) {
+        light = light + all;
+        continue;
+      }
+      heavy_draws += part.copies;
+      if (heavy_draws > kMostHeavyDraws) return false;
+      const ScoreDraw draw =
+          MakeDraw(part.law, part.cumulants[0], std::sqrt(part.cumulants[1]));
+      law.draws.insert(law.draws.end(), part.copies, draw);
+    }
     if (light[1] > 0) {
       light[0] = 0;
       law.draws.push_back(
           MakeDraw(ScoreLaw::FromCumulants(light), 0, std::sqrt(light[1])));
     }
-    for (const Part& part : parts_) {
-      const double copies = static_cast<double>(part.copies);
-      if (IsLight(RepeatedCumulants(part.cumulants, copies))) continue;
-      for (int64_t i = 0; i < part.copies; ++i) {
-        law.draws.push_back(MakeDraw(part.law, part.cumulants[0],
-                                     std::sqrt(part.cumulants[1])));
-      }
-    }
-    return law;
+    return true;
   }
 
   const StepGraph& graph_;

@@ -18,8 +18,8 @@ constexpr double kNegligibleShare = 1e-5;
 // Kinds with at least this share have a law of their own; the others share
 // one, weighted by their numbers.
 constexpr double kOwnLawShare = 1.0 / 64;
-constexpr int64_t kPilotPairs = 1024;
-constexpr int64_t kFewestPilotPairs = 4;
+constexpr int64_t kPilotPairs = 256;
+constexpr int64_t kFewestPilotPairs = 2;
 // Weight, in samples, of the pooled variance in a group's own.
 constexpr double kPooledWeight = 64;
 // Strata of rare stalls: none, one, two or more.

@@ -33,14 +33,28 @@ bool ReplicaSampler::Run(std::span<const ReplicaPair> pairs,
     RunOperation(i);
     if (i % kOperationsBetweenPolls == 0 && budget.Cancelled()) return false;
   }
+  CopyEnds(pairs.size(), ends);
+  return true;
+}
+
+void ReplicaSampler::RunQuietly(std::span<const ReplicaPair> pairs,
+                                std::span<float* const> ends) {
+  quiet_ = true;
+  BeginBlock(pairs);
+  for (size_t i = 0; i < model_.operations.size(); ++i) RunOperation(i);
+  CopyEnds(pairs.size(), ends);
+  quiet_ = false;
+}
+
+void ReplicaSampler::CopyEnds(size_t pairs,
+                              std::span<float* const> ends) const {
   for (int s = 0; s < model_.stages; ++s) {
     const float* clock = &clock_[s * width_];
-    for (size_t i = 0; i < pairs.size(); ++i) {
+    for (size_t i = 0; i < pairs; ++i) {
       ends[s][2 * i] = clock[i];
       ends[s][2 * i + 1] = clock[half_ + i];
     }
   }
-  return true;
 }
 
 void ReplicaSampler::BeginBlock(std::span<const ReplicaPair> pairs) {
@@ -77,6 +91,10 @@ void ReplicaSampler::BeginBlock(std::span<const ReplicaPair> pairs) {
 void ReplicaSampler::DrawLoads() {
   if (!model_.load.has_value()) return;
   load_.resize(model_.microbatches * width_);
+  if (quiet_) {
+    std::fill(load_.begin(), load_.end(), 1.0f);
+    return;
+  }
   for (int m = 0; m < model_.microbatches; ++m) {
     if (m % kScoreRows == 0) {
       ScoreRows(random_key_, m / kScoreRows, kLoadDraws, sample_.data(), half_,
@@ -147,7 +165,7 @@ void ReplicaSampler::Draw(const ScoreDraw& draw, float* out) {
 }
 
 void ReplicaSampler::Deviation(const OperationLaw& law, float* out) {
-  if (law.draws.empty()) {
+  if (law.draws.empty() || quiet_) {
     std::fill_n(out, width_, 0.0f);
     return;
   }
@@ -193,7 +211,8 @@ void ReplicaSampler::RunOperation(size_t index) {
       op.receives == kAbsent ? nullptr : &arrival_[op.receives * width_];
   const bool stalled =
       next_stall_ < stalls_.size() && stalls_[next_stall_].operation == index;
-  const bool plain = kinds_.empty() && !model_.load.has_value() && !stalled;
+  const bool plain =
+      !quiet_ && kinds_.empty() && !model_.load.has_value() && !stalled;
   if (plain && law.draws.size() == 1 && law.draws[0].is_polynomial) {
     const float* score = NextScores();
     if (arrival == nullptr) {
@@ -220,7 +239,7 @@ void ReplicaSampler::RunOperation(size_t index) {
   if (op.sends == kAbsent) return;
   float* sent = &arrival_[op.sends * width_];
   const HopLaw& hop = model_.hops[op.hop];
-  if (hop.is_constant) {
+  if (hop.is_constant || quiet_) {
     std::copy_n(clock, width_, sent);
   } else {
     Draw(hop.draw, extra_.data());

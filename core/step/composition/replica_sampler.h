@@ -43,6 +43,10 @@ class ReplicaSampler {
   bool Run(std::span<const ReplicaPair> pairs, const base::Budget& budget,
            std::span<float* const> ends);
 
+  // The same with every draw at its mean.
+  void RunQuietly(std::span<const ReplicaPair> pairs,
+                  std::span<float* const> ends);
+
  private:
   struct Stall {
     size_t operation = 0;
@@ -50,6 +54,7 @@ class ReplicaSampler {
     float extra = 0;
   };
 
+  void CopyEnds(size_t pairs, std::span<float* const> ends) const;
   void BeginBlock(std::span<const ReplicaPair> pairs);
   void DrawLoads();
   void PlaceStalls(std::span<const ReplicaPair> pairs);
@@ -63,6 +68,7 @@ class ReplicaSampler {
   std::span<const KindFactors> kinds_;
   const uint64_t random_key_;
 
+  bool quiet_ = false;
   size_t half_ = 0;   // pairs, padded
   size_t width_ = 0;  // of a row: the pairs, then their mirror images
   std::vector<uint32_t> sample_;

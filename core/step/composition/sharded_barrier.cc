@@ -34,6 +34,8 @@ WorkMoments Times(const WorkMoments& m, double factor) {
 // to the common one.
 struct Bin {
   double count = 0, shift = 0, scale = 0;
+
+  bool operator==(const Bin&) const = default;
 };
 
 class StretchBuilder {
@@ -220,14 +222,22 @@ class StretchBuilder {
     }
     if (setting_.conditional) return;
     if (result_.replicas.empty()) {
-      result_.barrier.push_back(result_.own.MaximumOf(replicas));
+      result_.barrier.push_back(
+          std::make_shared<TailLaw>(result_.own.MaximumOf(replicas)));
       return;
     }
     likely_ = 0;
+    std::vector<std::vector<Bin>> known;
     for (const auto& moments : result_.replicas) {
-      result_.barrier.push_back(Barrier(moments));
+      known.push_back(BinsOf(moments));
+      const auto same =
+          std::find(known.begin(), known.end(), known.back()) - known.begin();
+      result_.barrier.push_back(
+          same + 1 == std::ssize(known)
+              ? std::make_shared<TailLaw>(Barrier(moments, known.back()))
+              : result_.barrier[same]);
     }
-    likely_ /= static_cast<double>(result_.replicas.size());
+    likely_ = std::max(1.0, likely_ / barriers_);
   }
 
   std::vector<Bin> BinsOf(const std::vector<WorkMoments>& replicas) const {
@@ -256,8 +266,9 @@ class StretchBuilder {
     return bins;
   }
 
-  TailLaw Barrier(const std::vector<WorkMoments>& replicas) {
-    const std::vector<Bin> bins = BinsOf(replicas);
+  TailLaw Barrier(const std::vector<WorkMoments>& replicas,
+                  const std::vector<Bin>& bins) {
+    ++barriers_;
     if (bins.empty()) {
       double latest = 0;
       for (const auto& m : replicas) latest = std::max(latest, m.mean(1));
@@ -336,6 +347,7 @@ class StretchBuilder {
   std::vector<Meeting> meetings_;
   WorkMoments first_, between_, last_;
   double likely_ = 1;
+  int barriers_ = 0;
 };
 
 }  // namespace

@@ -53,7 +53,8 @@ struct StretchLaw {
   WorkMoments own_moments;
   // Entries: 1 where lanes are alike; else by lane or, with meetings,
   // [first lane * lanes + last lane].
-  std::vector<TailLaw> barrier;
+  // Entries with the same law share it.
+  std::vector<std::shared_ptr<const TailLaw>> barrier;
   // [entry][replica]; empty where replicas are alike.
   std::vector<std::vector<WorkMoments>> replicas;
   // Constant network time, the same for all replicas and at network factor 1
@@ -62,7 +63,7 @@ struct StretchLaw {
   MeetingCopula copula;
 
   const TailLaw& barrier_of(int entry) const {
-    return barrier.size() == 1 ? barrier[0] : barrier[entry];
+    return barrier.size() == 1 ? *barrier[0] : *barrier[entry];
   }
 };
 

@@ -181,7 +181,7 @@ double Crossing(const HazardFunction& hazard, double level, double low,
 TailLaw TailLaw::OfHazard(const std::function<double(double)>& hazard,
                           double low, double high) {
   constexpr double kFirst = 30, kLast = 1e-7;
-  constexpr int kSteps = 40;
+  constexpr int kSteps = 32;
   constexpr int kIntervals = 16;
   const double first = Crossing(hazard, kFirst, low, high, kSteps);
   const double median = Crossing(hazard, 0.7, first, high, kSteps);

@@ -203,7 +203,11 @@ class ModelBuilder {
     auto curves = std::make_shared<ItemCurves>();
     for (const auto& laws : model_.laws) {
       auto& node = curves->compute.emplace_back();
-      for (const TailLaw& law : laws[stretch]->barrier) node.emplace_back(law);
+      std::map<const TailLaw*, size_t> known;
+      for (const auto& law : laws[stretch]->barrier) {
+        const auto [place, is_new] = known.emplace(law.get(), node.size());
+        node.push_back(is_new ? ScoreCurve(*law) : node[place->second]);
+      }
     }
     return curves;
   }
@@ -219,6 +223,14 @@ class ModelBuilder {
     model_.items.push_back(std::move(item));
   }
 
+  ScoreCurve SumCurve(const std::vector<RepeatedLaw>& terms, bool is_step) {
+    const TailLaw sum = SumOf(terms, kStepTail);
+    if (!is_step || !model_.lanes_alike) return ScoreCurve(sum);
+    // The step is one sum a lane: the latest lane has its law's power.
+    model_.lanes = 1;
+    return ScoreCurve(sum.MaximumOf(graph_.grid.lanes));
+  }
+
   std::shared_ptr<const ItemCurves> Sum(const Pending& pending, bool only) {
     auto item = std::make_shared<ItemCurves>();
     const bool one_sum = model_.factors.empty() && pending.loaded.empty();
@@ -231,21 +243,25 @@ class ModelBuilder {
     }
     item->network_constant = pending.network_constant;
     const int entries = model_.lanes_alike ? 1 : graph_.grid.lanes;
+    // Lanes and ratios whose barriers have the same laws share a sum.
+    std::map<std::vector<std::pair<const TailLaw*, double>>, ScoreCurve> known;
     for (const auto& laws : model_.laws) {
       auto& curves = item->compute.emplace_back();
       for (int entry = 0; entry < entries; ++entry) {
         std::vector<RepeatedLaw> terms;
+        std::vector<std::pair<const TailLaw*, double>> name;
         for (const auto& [stretch, count] : pending.stretches) {
           terms.push_back({&laws[stretch]->barrier_of(entry), count});
+          name.emplace_back(terms.back().law, count);
         }
-        if (one_sum) terms.insert(terms.end(), network.begin(), network.end());
-        TailLaw sum = SumOf(terms, kStepTail);
-        if (one_sum && only && model_.lanes_alike) {
-          // The step is one sum a lane: the latest lane has its law's power.
-          sum = sum.MaximumOf(graph_.grid.lanes);
-          model_.lanes = 1;
+        auto place = known.find(name);
+        if (place == known.end()) {
+          if (one_sum) {
+            terms.insert(terms.end(), network.begin(), network.end());
+          }
+          place = known.emplace(name, SumCurve(terms, one_sum && only)).first;
         }
-        curves.emplace_back(sum);
+        curves.push_back(place->second);
       }
     }
     if (!one_sum) item->network = ScoreCurve(SumOf(network, kStepTail));

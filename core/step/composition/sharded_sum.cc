@@ -10,18 +10,24 @@
 namespace prism::step {
 namespace {
 
-constexpr size_t kPoints = 8192;
+// Points where all terms are smooth, and where some have jumps or far tails.
+constexpr size_t kFewPoints = 2048;
+constexpr size_t kManyPoints = 8192;
+// Excess kurtosis beyond which a term may have either.
+constexpr double kSmoothKurtosis = 4;
 
 // Complex numbers in two arrays: the loops vectorise.
 struct Spectrum {
   std::vector<double> re, im;
-  Spectrum() : re(kPoints, 0.0), im(kPoints, 0.0) {}
+  explicit Spectrum(size_t points) : re(points, 0.0), im(points, 0.0) {}
+  size_t points() const { return re.size(); }
 };
 
 // In-place transform by Cooley and Tukey, radix 2.
 void Transform(Spectrum& s, bool inverse) {
-  for (size_t i = 1, j = 0; i < kPoints; ++i) {
-    size_t bit = kPoints >> 1;
+  const size_t points = s.points();
+  for (size_t i = 1, j = 0; i < points; ++i) {
+    size_t bit = points >> 1;
     for (; (j & bit) != 0; bit >>= 1) j ^= bit;
     j ^= bit;
     if (i < j) {
@@ -29,8 +35,8 @@ void Transform(Spectrum& s, bool inverse) {
       std::swap(s.im[i], s.im[j]);
     }
   }
-  std::vector<double> cosine(kPoints / 2), sine(kPoints / 2);
-  for (size_t half = 1; half < kPoints; half *= 2) {
+  std::vector<double> cosine(points / 2), sine(points / 2);
+  for (size_t half = 1; half < points; half *= 2) {
     const double angle =
         (inverse ? 1 : -1) * std::numbers::pi / static_cast<double>(half);
     const double step_re = std::cos(angle), step_im = std::sin(angle);
@@ -46,7 +52,7 @@ void Transform(Spectrum& s, bool inverse) {
         sine[k] = cosine[k - 1] * step_im + sine[k - 1] * step_re;
       }
     }
-    for (size_t start = 0; start < kPoints; start += 2 * half) {
+    for (size_t start = 0; start < points; start += 2 * half) {
       double* a_re = &s.re[start];
       double* a_im = &s.im[start];
       double* b_re = a_re + half;
@@ -65,8 +71,9 @@ void Transform(Spectrum& s, bool inverse) {
 
 // total *= factor^count.
 void MultiplyPower(const Spectrum& factor, double count, Spectrum& total) {
+  const size_t points = total.points();
   // Real sequences: the second half mirrors the first.
-  for (size_t k = 0; k <= kPoints / 2; ++k) {
+  for (size_t k = 0; k <= points / 2; ++k) {
     double re = factor.re[k], im = factor.im[k];
     if (count != 1) {
       const double norm = std::hypot(re, im);
@@ -79,8 +86,8 @@ void MultiplyPower(const Spectrum& factor, double count, Spectrum& total) {
     total.re[k] = t_re * re - t_im * im;
     total.im[k] = t_re * im + t_im * re;
     if (k > 0) {
-      total.re[kPoints - k] = total.re[k];
-      total.im[kPoints - k] = -total.im[k];
+      total.re[points - k] = total.re[k];
+      total.im[points - k] = -total.im[k];
     }
   }
 }
@@ -89,8 +96,9 @@ void MultiplyPower(const Spectrum& factor, double count, Spectrum& total) {
 struct Grid {
   double below = 0;  // the lowest deviation is -below
   double step = 1;
+  size_t points = kFewPoints;
   size_t Cell(double deviation) const {
-    const auto n = static_cast<int64_t>(kPoints);
+    const auto n = static_cast<int64_t>(points);
     const auto cell = static_cast<int64_t>(std::floor(deviation / step + 0.5));
     return static_cast<size_t>(((cell % n) + n) % n);
   }
@@ -107,13 +115,19 @@ Grid PlaceGrid(std::span<const RepeatedLaw> terms, double deviation,
   Grid grid;
   grid.below = std::min(support, 9 * deviation) + deviation;
   const double above = std::max(9 * deviation, longest + 5 * deviation);
-  grid.step = (grid.below + above) / static_cast<double>(kPoints);
+  for (const auto& [law, count] : terms) {
+    const Cumulants& c = law->cumulants();
+    if (std::abs(c[3]) > kSmoothKurtosis * c[1] * c[1]) {
+      grid.points = kManyPoints;
+    }
+  }
+  grid.step = (grid.below + above) / static_cast<double>(grid.points);
   return grid;
 }
 
 // Probability of each cell for the deviation of `law` from its mean.
 Spectrum Masses(const TailLaw& law, const Grid& grid, double above_end) {
-  Spectrum masses;
+  Spectrum masses(grid.points);
   const double mean = law.mean();
   const double low = std::max(law.low() - mean, -above_end);
   const double high = std::min(law.high() - mean, above_end);
@@ -131,17 +145,18 @@ Spectrum Masses(const TailLaw& law, const Grid& grid, double above_end) {
 }
 
 TailLaw ReadLaw(const Spectrum& total, const Grid& grid, const Cumulants& c) {
-  std::vector<double> mass(kPoints), x(kPoints);
+  const size_t points = grid.points;
+  std::vector<double> mass(points), x(points);
   const auto first = -static_cast<int64_t>(grid.below / grid.step);
-  for (size_t i = 0; i < kPoints; ++i) {
+  for (size_t i = 0; i < points; ++i) {
     const double deviation =
         (static_cast<double>(first) + static_cast<double>(i)) * grid.step;
     x[i] = deviation + grid.step / 2;
     mass[i] = std::max(total.re[grid.Cell(deviation)], 0.0);
-    if (mass[i] < 1e-13 * static_cast<double>(kPoints)) mass[i] = 0;
+    if (mass[i] < 1e-13 * static_cast<double>(points)) mass[i] = 0;
   }
   double all = 0, mean = 0, square = 0;
-  for (size_t i = 0; i < kPoints; ++i) {
+  for (size_t i = 0; i < points; ++i) {
     const double deviation = x[i] - grid.step / 2;
     all += mass[i];
     mean += mass[i] * deviation;
@@ -150,15 +165,15 @@ TailLaw ReadLaw(const Spectrum& total, const Grid& grid, const Cumulants& c) {
   mean /= all;
   const double variance = square / all - mean * mean;
   const double stretch = variance > 0 ? std::sqrt(c[1] / variance) : 1;
-  std::vector<double> above(kPoints);
+  std::vector<double> above(points);
   double sum = 0;
-  for (size_t i = kPoints; i-- > 0;) {
+  for (size_t i = points; i-- > 0;) {
     above[i] = sum / all;
     sum += mass[i];
   }
   std::vector<double> node, log_below, log_above;
   double below = 0;
-  for (size_t i = 0; i < kPoints; ++i) {
+  for (size_t i = 0; i < points; ++i) {
     below += mass[i] / all;
     if (below <= 0) continue;
     node.push_back(c[0] + (x[i] - mean) * stretch);
@@ -175,8 +190,8 @@ TailLaw ReadLaw(const Spectrum& total, const Grid& grid, const Cumulants& c) {
 TailLaw SumBySpectra(std::span<const RepeatedLaw> terms, const Cumulants& c,
                      double tail) {
   const Grid grid = PlaceGrid(terms, std::sqrt(c[1]), tail);
-  const double end = static_cast<double>(kPoints) * grid.step - grid.below;
-  Spectrum total;
+  const double end = static_cast<double>(grid.points) * grid.step - grid.below;
+  Spectrum total(grid.points);
   std::fill(total.re.begin(), total.re.end(), 1.0);
   for (const auto& [law, count] : terms) {
     if (law->is_constant()) continue;

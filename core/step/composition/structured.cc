@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/step/composition/closing_model.h"
-#include "core/step/composition/lane_effect.h"
+#include "core/step/composition/kind_selection.h"
 #include "core/step/composition/pipeline_model.h"
 #include "core/step/composition/replica_maximum.h"
 #include "core/step/composition/step_integral.h"
@@ -22,7 +22,7 @@ constexpr int64_t kFewestSamples = 256;
 // distance between the quartiles.
 constexpr double kTargetError = 0.03;
 // Draws that an answer may cost: some ten milliseconds on one core.
-constexpr double kMostDraws = 4e6;
+constexpr double kMostDraws = 6e6;
 
 // Lanes that end an operation apart may be taken to end together if that adds
 // at most this share of the distance between the quartiles.
@@ -93,38 +93,6 @@ bool HasKnownFactors(const StepGraph& graph) {
     }
   }
   return true;
-}
-
-std::span<const double> LaneSlowdowns(const StepGraph& graph, int replica,
-                                      int stage) {
-  const RankGrid& grid = graph.grid;
-  const size_t first =
-      (static_cast<size_t>(replica) * grid.stages + stage) * grid.lanes;
-  return {&graph.slowdown[first], static_cast<size_t>(grid.lanes)};
-}
-
-std::vector<KindFactors> FactorsOfKinds(const StepGraph& graph,
-                                        const PipelineModel& model,
-                                        const std::vector<ReplicaKind>& kinds) {
-  if (graph.slowdown.empty()) return {};
-  const int stages = graph.grid.stages;
-  std::vector<LaneEffects> effects;
-  for (const OperationLaw& law : model.laws) effects.emplace_back(law);
-  std::vector<KindFactors> all(kinds.size());
-  for (size_t k = 0; k < kinds.size(); ++k) {
-    all[k].mean.resize(model.laws.size() * stages);
-    all[k].spread.resize(model.laws.size() * stages);
-    for (int stage = 0; stage < stages; ++stage) {
-      const std::span<const double> slow =
-          LaneSlowdowns(graph, kinds[k].first_replica, stage);
-      for (size_t law = 0; law < model.laws.size(); ++law) {
-        const LaneEffect effect = effects[law].Of(slow);
-        all[k].mean[law * stages + stage] = static_cast<float>(effect.mean);
-        all[k].spread[law * stages + stage] = static_cast<float>(effect.spread);
-      }
-    }
-  }
-  return all;
 }
 
 bool IsKnownShape(const CompiledGraph& compiled) {
@@ -213,12 +181,15 @@ class Structured {
               .model = std::make_unique<PipelineModel>(*std::move(model)),
               .request = std::make_unique<MaximumRequest>(),
               .maximum = nullptr};
-    node.request->kinds = kinds;
-    node.request->factors = FactorsOfKinds(graph_, *node.model, kinds);
     node.request->random_key = options_.random_key;
     for (const StageClosing& closing : integral_.closings) {
       node.request->closing_mean.push_back(closing.mean);
     }
+    SelectedKinds selected =
+        SelectKinds(graph_, *node.model, kinds, node.request->closing_mean,
+                    options_.random_key);
+    node.request->kinds = std::move(selected.kinds);
+    node.request->factors = std::move(selected.factors);
     node.maximum = std::make_unique<ReplicaMaximum>(*node.model, *node.request);
     nodes_.push_back(std::move(node));
     return true;
