@@ -18,11 +18,16 @@ namespace {
 // Replicas simulated for a first look at the error.
 constexpr int64_t kFirstSamples = 1024;
 constexpr int64_t kFewestSamples = 256;
-// Error of a quantile from the replicas that is good enough, as a share of the
-// distance between the quartiles.
-constexpr double kTargetError = 0.03;
-// Draws that an answer may cost: some ten milliseconds on one core.
-constexpr double kMostDraws = 6e6;
+// Errors of a quantile from the replicas, as shares of the distance between the
+// quartiles, and the draws that reaching them may cost: some four and ten
+// milliseconds on one core.
+struct Target {
+  double error;
+  double most_draws;
+};
+constexpr Target kTargets[] = {{0.012, 2.5e6}, {0.03, 6e6}};
+constexpr double kMostSamples = 1 << 16;
+constexpr int kFitDraws = 8;
 
 // Lanes that end an operation apart may be taken to end together if that adds
 // at most this share of the distance between the quartiles.
@@ -265,23 +270,26 @@ class Structured {
     return static_cast<int64_t>(affordable);
   }
 
-  // Replicas after which the error should be small against the spread, as far
-  // as the work allowed goes.
+  // Replicas after which the error should be small against the spread: very
+  // small where draws are cheap, small enough where they are not.
   int64_t SamplesFor(const IntegratedStep& step) const {
-    const auto& q = step.time.quantile_seconds;
     const double spread = Spread(step);
     if (spread <= 0) return 0;
     double worst = 0;
-    for (size_t i = 1; i < q.size(); ++i) {
-      worst = std::max(worst,
-                       step.replica_error_seconds[i] / (kTargetError * spread));
+    for (size_t i = 1; i < step.replica_error_seconds.size(); ++i) {
+      worst = std::max(worst, step.replica_error_seconds[i] / spread);
     }
-    if (worst <= 1) return 0;
+    // Fitting the laws of the stages costs as much as a few draws each.
     const double draws = static_cast<double>(nodes_.size()) *
-                         static_cast<double>(nodes_[0].model->draws());
-    const double most = kMostDraws / std::max(draws, 1.0);
-    return static_cast<int64_t>(
-        std::min(samples_ * worst * worst * 1.1, std::max(most, 1.0)));
+                         static_cast<double>(nodes_[0].model->draws() +
+                                             kFitDraws * graph_.grid.stages);
+    double wanted = 0;
+    for (const auto& [error, most_draws] : kTargets) {
+      const double excess = worst / error;
+      wanted = std::max(
+          wanted, std::min(samples_ * excess * excess, most_draws / draws));
+    }
+    return static_cast<int64_t>(std::min(wanted, kMostSamples));
   }
 
   StepTime Answer(const IntegratedStep& step) const {
