@@ -68,7 +68,8 @@ absl::StatusOr<StepTime> SimulateWithin(const StepGraph& graph,
                                         std::optional<int64_t> samples,
                                         const base::Budget& budget) {
   base::InlineExecutor executor;
-  return Simulate(graph, {.samples = samples}, budget, executor);
+  return Simulate(graph, {.method = Method::kMonteCarlo, .samples = samples},
+                  budget, executor);
 }
 
 void ExpectSameNumbers(const StepTime& a, const StepTime& b) {
@@ -121,7 +122,8 @@ INSTANTIATE_TEST_SUITE_P(Graphs, DeterminismTest,
 TEST(OpenEndedTest, ThreadsDoNotChangeABit) {
   const StepGraph graph = NoisyGraph(0.1);
   base::ThreadExecutor one(1), eight(8);
-  const SimulationOptions options;
+  SimulationOptions options;
+  options.method = Method::kMonteCarlo;
   const auto a = Simulate(graph, options, base::UnlimitedBudget(), one);
   const auto b = Simulate(graph, options, base::UnlimitedBudget(), eight);
   ASSERT_TRUE(a.ok() && b.ok());

@@ -65,7 +65,10 @@ StepProfile ConstantProfile(ScheduleKind schedule, int stages, int chunks,
 StepTime SimulateSamples(const StepGraph& graph, int64_t samples,
                          uint64_t random_key, int threads) {
   base::ThreadExecutor executor(threads);
-  auto time = Simulate(graph, {.samples = samples, .random_key = random_key},
+  auto time = Simulate(graph,
+                       {.method = Method::kMonteCarlo,
+                        .samples = samples,
+                        .random_key = random_key},
                        base::UnlimitedBudget(), executor);
   EXPECT_TRUE(time.ok()) << time.status();
   return time.ok() ? *time : StepTime{};

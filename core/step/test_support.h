@@ -38,8 +38,8 @@ StepProfile ConstantProfile(ScheduleKind schedule, int stages, int chunks,
                             int microbatches, double forward_ms,
                             double backward_ms);
 
-// The step time with `samples` samples on `threads` threads. A failure is a
-// failed expectation and the result empty.
+// The step time by Monte Carlo with `samples` samples on `threads` threads. A
+// failure is a failed expectation and the result empty.
 StepTime SimulateSamples(const StepGraph& graph, int64_t samples,
                          uint64_t random_key = 1, int threads = 1);
 

@@ -122,8 +122,9 @@ void MonteCarloSamples(benchmark::State& state) {
   const step::StepGraph graph = ProfileGraph();
   base::InlineExecutor executor;
   for (auto _ : state) {
-    benchmark::DoNotOptimize(step::Simulate(graph, {.samples = kSamples},
-                                            base::UnlimitedBudget(), executor));
+    benchmark::DoNotOptimize(step::Simulate(
+        graph, {.method = step::Method::kMonteCarlo, .samples = kSamples},
+        base::UnlimitedBudget(), executor));
   }
   state.SetItemsProcessed(state.iterations() * kSamples);
 }
