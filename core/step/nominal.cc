@@ -7,14 +7,19 @@
 
 #include "core/step/block_simulator.h"
 #include "core/step/compiled_graph.h"
+#include "core/step/composition/nominal_shortlist.h"
 #include "core/step/simulate.h"
 
 namespace prism::step {
 namespace {
 
+// Up to this many kinds of replicas are simulated without a shortlist.
+constexpr size_t kSimulatedAlways = 64;
+
 // Replicas that must be simulated: one of each kind where nothing but the
 // ranks' own factors tells them apart, all where paths or partial groups do.
-std::vector<int> DistinctReplicas(const StepGraph& graph) {
+std::vector<int> DistinctReplicas(const CompiledGraph& compiled) {
+  const StepGraph& graph = *compiled.graph;
   const int replicas = graph.grid.replicas;
   std::vector<int> all(replicas);
   for (int r = 0; r < replicas; ++r) all[r] = r;
@@ -38,6 +43,9 @@ std::vector<int> DistinctReplicas(const StepGraph& graph) {
   std::vector<int> distinct;
   for (const auto& [factors, replica] : kinds) distinct.push_back(replica);
   std::sort(distinct.begin(), distinct.end());
+  if (distinct.size() > kSimulatedAlways) {
+    if (auto shortlist = NominalShortlist(compiled)) return *shortlist;
+  }
   return distinct;
 }
 
@@ -73,7 +81,7 @@ NominalStep Summary(const StepGraph& graph, const Elements& elements,
 absl::StatusOr<NominalStep> SimulateNominal(const StepGraph& graph) {
   auto compiled = Compile(graph);
   if (!compiled.ok()) return compiled.status();
-  const std::vector<int> replicas = DistinctReplicas(graph);
+  const std::vector<int> replicas = DistinctReplicas(*compiled);
   Elements elements;
   elements.Resize(replicas.size());
   std::copy(replicas.begin(), replicas.end(), elements.replica.begin());
