@@ -27,6 +27,8 @@ target_compile_options(prism_options INTERFACE
 if(PRISM_SANITIZE)
   target_compile_options(prism_options INTERFACE
     -fsanitize=${PRISM_SANITIZE} -fno-omit-frame-pointer
-    -fno-sanitize-recover=all)
+    -fno-sanitize-recover=all
+    # g++ 12 loses track of initialisation through the instrumentation.
+    -Wno-maybe-uninitialized)
   target_link_options(prism_options INTERFACE -fsanitize=${PRISM_SANITIZE})
 endif()

@@ -120,8 +120,11 @@ absl::StatusOr<Prediction> Answers::Compute(Flight& flight) {
   } catch (const std::exception& error) {
     result = absl::InternalError(absl::StrCat("exception: ", error.what()));
   }
-  metrics_.simulation_seconds.Observe(absl::ToDoubleSeconds(flight.Elapsed()));
   if (result.ok()) {
+    auto& seconds = result->method() == prism::v1::METHOD_AUTO
+                        ? metrics_.structured_seconds
+                        : metrics_.montecarlo_seconds;
+    seconds.Observe(absl::ToDoubleSeconds(flight.Elapsed()));
     metrics_.simulation_samples.Increment(
         static_cast<double>(result->sampling().samples()));
   }

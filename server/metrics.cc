@@ -80,6 +80,13 @@ prometheus::Counter& Evictions(prometheus::Registry& registry,
                  "Answers that left the cache.", {{"reason", reason}});
 }
 
+// Time to compute one answer by the method named.
+prometheus::Histogram& SimulationSeconds(prometheus::Registry& registry,
+                                         const std::string& core) {
+  return Seconds(registry, "prism_simulation_seconds",
+                 "Time to compute one answer.", {{"core", core}});
+}
+
 }  // namespace
 
 MethodMetrics::MethodMetrics(prometheus::Registry& registry,
@@ -121,9 +128,8 @@ Metrics::Metrics(const std::string& model_version)
       shed_queue_full(Shed(registry_, "queue_full")),
       shed_draining(Shed(registry_, "draining")),
       shed_expired(Shed(registry_, "expired")),
-      simulation_seconds(Seconds(registry_, "prism_simulation_seconds",
-                                 "Time to compute one answer.",
-                                 {{"core", "montecarlo"}})),
+      montecarlo_seconds(SimulationSeconds(registry_, "montecarlo")),
+      structured_seconds(SimulationSeconds(registry_, "structured")),
       simulation_samples(Counter(registry_, "prism_simulation_samples_total",
                                  "Steps simulated.")),
       cache_hits(CacheRequests(registry_, "hit")),

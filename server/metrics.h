@@ -60,7 +60,8 @@ class Metrics {
   prometheus::Counter& shed_draining;
   prometheus::Counter& shed_expired;  // deadline passed while queued
 
-  prometheus::Histogram& simulation_seconds;
+  prometheus::Histogram& montecarlo_seconds;
+  prometheus::Histogram& structured_seconds;
   prometheus::Counter& simulation_samples;
 
   prometheus::Counter& cache_hits;
