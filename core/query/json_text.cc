@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "core/query/plain_json.h"
+
 namespace prism::query {
 namespace {
 
@@ -138,6 +140,7 @@ class JsonWriter {
 }  // namespace
 
 absl::StatusOr<Node> ParseJson(std::string_view text) {
+  if (auto node = ParsePlainJson(text)) return *std::move(node);
   JsonEvents events;
   if (Json::sax_parse(text.begin(), text.end(), &events)) return events.Take();
   return events.Error();
