@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/step/compiled_graph.h"
+#include "core/step/composition/sharded.h"
 #include "core/step/composition/structured.h"
 #include "core/step/monte_carlo.h"
 
@@ -24,7 +25,10 @@ absl::StatusOr<StepTime> SimulateBy(Method method,
                                     const base::Budget& budget,
                                     base::Executor& executor) {
   if (method == Method::kAuto) {
-    auto time = SimulateStructured(compiled, options, budget, executor);
+    auto time =
+        compiled.replicas_interact
+            ? SimulateSharded(compiled, options, budget, executor)
+            : SimulateStructured(compiled, options, budget, executor);
     if (time.has_value()) return *std::move(time);
   }
   return SimulateMonteCarlo(compiled, options, budget, executor);

@@ -4,56 +4,14 @@
 #include <array>
 #include <cmath>
 
-#include "core/stats/draw_kernels.h"
 #include "core/stats/sample_quantiles.h"
+#include "core/step/composition/hypercube.h"
 
 namespace prism::step {
 namespace {
 
-constexpr uint32_t kHypercubeStreams = 0x5C000000;
-
 constexpr int kCompute = static_cast<int>(FactorClass::kCompute);
 constexpr int kNetwork = static_cast<int>(FactorClass::kNetwork);
-
-// Stratified normal scores, one coordinate at a time.
-class Hypercube {
- public:
-  Hypercube(uint64_t key, int samples)
-      : key_(key),
-        replica_(samples, 0),
-        sample_(samples),
-        uniform_(samples),
-        order_(samples) {
-    for (int i = 0; i < samples; ++i) sample_[i] = i;
-  }
-
-  // The next coordinate: one score from each of the strata, in random order.
-  std::vector<double> Next() {
-    const size_t n = sample_.size();
-    std::vector<double> score(n);
-    stats::UniformRows({key_, 0, kHypercubeStreams + coordinate_++,
-                        replica_.data(), sample_.data()},
-                       n, uniform_.data(), order_.data());
-    std::vector<uint32_t> stratum(n);
-    for (size_t i = 0; i < n; ++i) stratum[i] = static_cast<uint32_t>(i);
-    // A shuffle by Fisher and Yates.
-    for (size_t i = n - 1; i > 0; --i) {
-      const size_t other = static_cast<size_t>(order_[i] * (i + 1.0));
-      std::swap(stratum[i], stratum[other]);
-    }
-    for (size_t i = 0; i < n; ++i) {
-      score[i] = (stratum[i] + uniform_[i]) / static_cast<double>(n);
-    }
-    stats::NormalScores(score.data(), n, score.data());
-    return score;
-  }
-
- private:
-  uint64_t key_;
-  uint32_t coordinate_ = 0;
-  std::vector<uint64_t> replica_, sample_;
-  std::vector<double> uniform_, order_;
-};
 
 class Integral {
  public:
