@@ -7,6 +7,9 @@
 //   monte_carlo_s  what the reference method would take for the same error:
 //                  EXTRAPOLATED from its speed on 100 steps of at most 16 of
 //                  the replicas and from the error of a sample's median
+//   off_percent    how far the worst of p05, p25, p50, p75, p95 and p99 is from
+//                  the profile's brute-force distribution, in percent of the
+//                  distance between its quartiles; its own error is in there
 //   fell_back      1 where the reference method answered instead
 #include <benchmark/benchmark.h>
 
@@ -16,7 +19,9 @@
 #include <ctime>
 #include <fstream>
 #include <iostream>
+#include <iterator>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <random>
 #include <sstream>
@@ -51,13 +56,18 @@ constexpr size_t kLowerQuartile = 2, kUpperQuartile = 4;
 constexpr int64_t kProbeSamples = 100;
 constexpr int kProbeReplicas = 16;
 
-StepProfile ReadProfile(const std::string& name) {
-  std::ifstream file(PRISM_SOURCE_DIR "/tests/data/oracle/" + name + ".json");
+std::string ReadFile(const std::string& name) {
+  std::ifstream file(PRISM_SOURCE_DIR "/tests/data/oracle/" + name);
   std::ostringstream text;
   text << file.rdbuf();
+  return text.str();
+}
+
+StepProfile ReadProfile(const std::string& name) {
   prism::v1::Question message;
   base::Violations violations;
-  query::ReadDocument(text.str(), message.mutable_profile(), violations);
+  query::ReadDocument(ReadFile(name + ".json"), message.mutable_profile(),
+                      violations);
   auto question = query::ReadQuestion(message, "", violations);
   if (!question.has_value()) {
     std::cerr << "cannot read the profile " << name << "\n";
@@ -127,8 +137,26 @@ double StepsFor(const StepTime& time, double error) {
   return std::max(1.0, of_one * of_one / (error * error));
 }
 
+// The largest difference from the brute-force quantiles, in percent of the
+// distance between the quartiles.
+double OffPercent(const StepTime& time, const std::string& name) {
+  const auto expected =
+      nlohmann::json::parse(ReadFile(name + ".expected.json"))["quantiles"];
+  auto milliseconds = [&](const char* key) {
+    return expected[key].get<double>();
+  };
+  const char* const keys[] = {"p05", "p25", "p50", "p75", "p95", "p99"};
+  double worst = 0;
+  for (size_t i = 0; i < std::size(keys); ++i) {
+    worst = std::max(worst, std::abs(1e3 * time.quantile_seconds[i + 1] -
+                                     milliseconds(keys[i])));
+  }
+  return 100 * worst / (milliseconds("p75") - milliseconds("p25"));
+}
+
 struct Case {
   StepProfile profile;
+  std::string expected;  // profile whose brute-force result is known, or empty
   double reference_seconds_per_step = 0;  // 0: not yet measured
 };
 
@@ -147,12 +175,17 @@ void Quantiles(benchmark::State& state, Case& test) {
       100 * error / time.quantile_seconds[kMedian];
   state.counters["monte_carlo_s"] =
       error > 0 ? test.reference_seconds_per_step * StepsFor(time, error) : 0;
+  if (!test.expected.empty()) {
+    state.counters["off_percent"] = OffPercent(time, test.expected);
+  }
   state.counters["fell_back"] = time.method == step::Method::kMonteCarlo;
 }
 
-void Register(const std::string& name, StepProfile profile) {
+void Register(const std::string& name, StepProfile profile,
+              std::string expected = "") {
   auto test = std::make_shared<Case>();
   test->profile = std::move(profile);
+  test->expected = std::move(expected);
   benchmark::RegisterBenchmark(name.c_str(), [test](benchmark::State& state) {
     Quantiles(state, *test);
   })->Unit(benchmark::kMillisecond);
@@ -161,7 +194,7 @@ void Register(const std::string& name, StepProfile profile) {
 void RegisterQuantiles() {
   for (const std::string name : kProfiles) {
     const StepProfile profile = ReadProfile(name);
-    Register("profile/" + name + "/as_given", profile);
+    Register("profile/" + name + "/as_given", profile, name);
     Register("profile/" + name + "/all_differ", WithSlowdowns(profile, 0.017));
   }
   const StepProfile large = LargeProfile(1024);
@@ -179,12 +212,9 @@ void RegisterQuantiles() {
 
 // A document in which each of 131,072 ranks has a slowdown.
 std::string LargeDocument() {
-  std::ifstream file(PRISM_SOURCE_DIR "/tests/data/oracle/01_1f1b_tensor.json");
-  std::ostringstream text;
-  text << file.rdbuf();
   prism::v1::StepProfile message;
   base::Violations violations;
-  query::ReadDocument(text.str(), &message, violations);
+  query::ReadDocument(ReadFile("01_1f1b_tensor.json"), &message, violations);
   const StepProfile profile = WithSlowdowns(LargeProfile(1024), 0.017);
   message.mutable_layout()->set_data(profile.data);
   message.mutable_layout()->set_pipeline(profile.pipeline);
