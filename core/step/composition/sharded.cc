@@ -1,6 +1,7 @@
 #include "core/step/composition/sharded.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <vector>
 
@@ -25,9 +26,14 @@ int BatchSamples(const ShardedModel& model, const SimulationOptions& options) {
       std::clamp<int64_t>((samples + 31) / 32 * 32, 64, int64_t{1} << 20));
 }
 
+// Errors are given at two deviations, and at no less than this share of a
+// plain sample's deviation: room for what the laws approximate.
+constexpr double kDeviations = 2;
+constexpr double kLeastShare = 0.6;
+
 // Quantiles of all samples. The errors come from the scatter of the batches'
-// quantiles, pooled over the levels in units of a plain sample's error, and
-// are no smaller than a third of that: what the laws got wrong is less.
+// quantiles in units of a plain sample's error: half from that at the level,
+// half pooled over all levels, since eight batches alone tell little.
 StepTime Summarise(const std::vector<std::vector<double>>& batches) {
   StepTime time;
   std::vector<double> all;
@@ -42,25 +48,25 @@ StepTime Summarise(const std::vector<std::vector<double>>& batches) {
   for (auto& batch : sorted) std::sort(batch.begin(), batch.end());
 
   double pooled = 0;
-  int levels = 0;
+  std::array<double, kQuantileLevels.size()> squares = {};
   for (size_t q = 0; q < kQuantileLevels.size(); ++q) {
     const double p = kQuantileLevels[q];
     time.quantile_seconds[q] = stats::SortedQuantile(all, p);
     const double plain = stats::SortedQuantileError(all, p);
     time.standard_error_seconds[q] = plain;
+    if (plain <= 0) continue;
     std::vector<double> quantiles;
     for (const auto& batch : sorted) {
       quantiles.push_back(stats::SortedQuantile(batch, p));
     }
     const double scatter = stats::SampleMoments(quantiles).standard_deviation;
-    if (plain > 0) {
-      pooled += scatter * scatter / kBatches / (plain * plain);
-      ++levels;
-    }
+    squares[q] = scatter * scatter / kBatches / (plain * plain);
+    pooled += squares[q] / kQuantileLevels.size();
   }
-  const double ratio = levels > 0 ? std::sqrt(pooled / levels) : 0;
-  for (double& error : time.standard_error_seconds) {
-    error *= std::max(ratio, 0.34);
+  for (size_t q = 0; q < kQuantileLevels.size(); ++q) {
+    const double ratio = std::sqrt((squares[q] + pooled) / 2);
+    time.standard_error_seconds[q] *=
+        std::max(kDeviations * ratio, kLeastShare);
   }
   time.samples = static_cast<int64_t>(all.size());
   time.method = Method::kAuto;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/stats/normal.h"
+#include "core/step/composition/operation_law.h"
 
 namespace prism::step {
 namespace {
@@ -16,6 +17,9 @@ constexpr double kOwnTail = 1e-8;
 // bin; those further than kBinEnd deviations behind do not matter.
 constexpr double kBinWidth = 0.3;
 constexpr double kBinEnd = 10;
+// Components of lower weight are stalls where their draws are apart from the
+// laws: normal scores would make one stall two.
+constexpr double kRareWeight = 0.02;
 
 WorkMoments& operator+=(WorkMoments& a, const WorkMoments& b) {
   a.compute_mean += b.compute_mean;
@@ -41,7 +45,7 @@ struct Bin {
 class StretchBuilder {
  public:
   StretchBuilder(const StepGraph& graph, const Stretch& stretch,
-                 const StretchSetting& setting, LawCache& cache)
+                 const StretchSetting& setting, TailLawCache& cache)
       : graph_(graph), stretch_(stretch), setting_(setting), cache_(cache) {}
 
   std::optional<StretchLaw> Build() {
@@ -57,6 +61,7 @@ class StretchBuilder {
     SetReplicas();
     SetBarriers();
     if (result_.meets) SetCopula();
+    if (!result_.meets) SetExcess();
     return std::move(result_);
   }
 
@@ -72,28 +77,28 @@ class StretchBuilder {
     };
     for (const auto& meeting : stretch_.meetings) look(meeting.work);
     look(stretch_.work);
-    return !(compute && optimizer) || !setting_.conditional;
+    return !(compute && optimizer) || setting_.load == nullptr;
   }
 
   void AddParts() {
     for (size_t i = 0; i < stretch_.meetings.size(); ++i) {
       const LaneMeeting& meeting = stretch_.meetings[i];
       if (i == 0) {
-        first_ = AddWork(meeting.work);
+        first_ = AddWork(meeting.work, StretchStall::Place::kFirst);
       } else {
         AddLatest(meeting);
       }
       const OwnDraw shared{meeting.collective, FactorClass::kNetwork,
                            meeting.count};
-      between_ += AddWork({shared});
+      between_ += AddWork({shared}, StretchStall::Place::kShared);
     }
-    last_ = AddWork(stretch_.work);
+    last_ = AddWork(stretch_.work, StretchStall::Place::kLast);
   }
 
-  WorkMoments AddWork(const LaneWork& work) {
+  WorkMoments AddWork(const LaneWork& work, StretchStall::Place place) {
     WorkMoments moments;
     for (const OwnDraw& draw : work) {
-      auto [law, draw_moments] = DrawLaw(draw);
+      auto [law, draw_moments] = DrawLaw(draw, place, draw.count);
       moments += draw_moments;
       if (law.mean() > 0) parts_.emplace_back(std::move(law), draw.count);
     }
@@ -101,8 +106,11 @@ class StretchBuilder {
   }
 
   // Constant network time goes into network_constant, and the law is 0.
-  std::pair<TailLaw, WorkMoments> DrawLaw(const OwnDraw& draw) {
-    const TailLaw& plain = cache_.Get(draw.distribution);
+  // `draws` counts the draws of one replica that a stall can befall.
+  std::pair<TailLaw, WorkMoments> DrawLaw(const OwnDraw& draw,
+                                          StretchStall::Place place,
+                                          double draws) {
+    const TailLaw plain = CommonLaw(draw, place, draws);
     const bool network = draw.factor_class == FactorClass::kNetwork;
     const double factor = setting_.factor[static_cast<int>(draw.factor_class)];
     if (network && plain.is_constant()) {
@@ -118,13 +126,37 @@ class StretchBuilder {
     return {std::move(law), moments};
   }
 
+  // The law without stalls, where these are drawn apart.
+  TailLaw CommonLaw(const OwnDraw& draw, StretchStall::Place place,
+                    double draws) {
+    const auto& whole = graph_.distributions[draw.distribution];
+    const bool apart = result_.meets || setting_.load != nullptr;
+    if (!apart || !std::holds_alternative<stats::Mixture>(whole.kind())) {
+      return cache_.Get(draw.distribution);
+    }
+    std::vector<stats::MixtureComponent> rare;
+    const auto common = SplitRare(whole, kRareWeight, &rare);
+    const double factor = setting_.factor[static_cast<int>(draw.factor_class)];
+    for (const auto& [weight, stall] : rare) {
+      result_.stalls.push_back(
+          {.place = place,
+           .factor_class = draw.factor_class,
+           .seconds = TailLaw::Of(stall).Affine(factor, 0),
+           .typical = common.Mean() * factor,
+           .expected = weight * draws * graph_.grid.replicas});
+    }
+    return TailLaw::Of(common);
+  }
+
   // The latest of all lanes, `count` times.
   void AddLatest(const LaneMeeting& meeting) {
     std::vector<std::pair<TailLaw, double>> own;
     WorkMoments lane;
     for (const OwnDraw& draw : meeting.work) {
       const double constant = result_.network_constant;
-      auto [law, moments] = DrawLaw(draw);
+      auto [law, moments] =
+          DrawLaw(draw, StretchStall::Place::kShared,
+                  draw.count * meeting.count * graph_.grid.lanes);
       result_.network_constant +=
           (result_.network_constant - constant) * (meeting.count - 1);
       lane += moments;
@@ -217,10 +249,10 @@ class StretchBuilder {
   void SetBarriers() {
     const double replicas = graph_.grid.replicas;
     likely_ = replicas;
-    if (setting_.conditional || !result_.replicas.empty()) {
+    if (setting_.load != nullptr || !result_.replicas.empty()) {
       result_.own_hazard = std::make_shared<HazardTable>(result_.own);
     }
-    if (setting_.conditional) return;
+    if (setting_.load != nullptr) return;
     if (result_.replicas.empty()) {
       result_.barrier.push_back(
           std::make_shared<TailLaw>(result_.own.MaximumOf(replicas)));
@@ -238,6 +270,29 @@ class StretchBuilder {
               : result_.barrier[same]);
     }
     likely_ = std::max(1.0, likely_ / barriers_);
+  }
+
+  // A stalled replica makes the barrier wait from its typical end on.
+  void SetExcess() {
+    if (result_.stalls.empty()) return;
+    const double replicas = graph_.grid.replicas;
+    const double largest_load = setting_.load->Quantile(
+        std::clamp(1 - 0.56 / replicas, 1e-6, 1 - 1e-12));
+    const double typical_end = std::max(result_.own.MaximumOf(replicas).mean(),
+                                        result_.own_moments.mean(largest_load));
+    const double ahead = typical_end - result_.own.mean();
+    for (const StretchStall& stall : result_.stalls) {
+      const double shift = ahead + stall.typical;
+      const double high = stall.seconds.high() - shift;
+      if (high <= 0) continue;
+      result_.excess.push_back(TailLaw::OfHazard(
+          [&](double x) {
+            return x < 0 ? TailLaw::kMostHazard
+                         : stall.expected * stall.seconds.Above(x + shift);
+          },
+          -1e-6 * high, high));
+    }
+    result_.stalls.clear();
   }
 
   std::vector<Bin> BinsOf(const std::vector<WorkMoments>& replicas) const {
@@ -341,7 +396,7 @@ class StretchBuilder {
   const StepGraph& graph_;
   const Stretch& stretch_;
   const StretchSetting& setting_;
-  LawCache& cache_;
+  TailLawCache& cache_;
   StretchLaw result_;
   std::vector<std::pair<TailLaw, double>> parts_;
   std::vector<Meeting> meetings_;
@@ -352,7 +407,7 @@ class StretchBuilder {
 
 }  // namespace
 
-const TailLaw& LawCache::Get(int distribution) {
+const TailLaw& TailLawCache::Get(int distribution) {
   auto& law = law_[distribution];
   if (law == nullptr) {
     law = std::make_unique<TailLaw>(
@@ -361,10 +416,16 @@ const TailLaw& LawCache::Get(int distribution) {
   return *law;
 }
 
+std::optional<double> StretchStall::ExcessAt(double score) const {
+  const double above = -LogNormalCdf(score) / expected;
+  if (above >= 1) return std::nullopt;
+  return seconds.AtHazard(-std::log1p(-above)) - typical;
+}
+
 std::optional<StretchLaw> BuildStretchLaw(const StepGraph& graph,
                                           const Stretch& stretch,
                                           const StretchSetting& setting,
-                                          LawCache& cache) {
+                                          TailLawCache& cache) {
   return StretchBuilder(graph, stretch, setting, cache).Build();
 }
 

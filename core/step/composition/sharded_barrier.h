@@ -44,6 +44,22 @@ struct MeetingCopula {
   double common = 0, same_first = 0, same_last = 0, own = 1;
 };
 
+// A rare, long draw that is left out of the laws: of a shared collective or
+// between meetings, of a lane before the first meeting, or after the last.
+struct StretchStall {
+  enum class Place { kShared, kFirst, kLast };
+
+  Place place = Place::kShared;
+  FactorClass factor_class = FactorClass::kCompute;
+  TailLaw seconds;      // of the stalled draw
+  double typical = 0;   // what the draw takes otherwise
+  double expected = 0;  // how many stall among all replicas, for each lane
+
+  // By how much the longest of the stalls exceeds what is typical, at the
+  // standard normal score of the longest; nothing where none stalls.
+  std::optional<double> ExcessAt(double score) const;
+};
+
 // Immutable and thread-safe.
 struct StretchLaw {
   bool meets = false;
@@ -61,6 +77,9 @@ struct StretchLaw {
   // of the step: not part of `own`.
   double network_constant = 0;
   MeetingCopula copula;
+  std::vector<StretchStall> stalls;  // with meetings
+  // Where the load decides: what stalls add to one barrier on top.
+  std::vector<TailLaw> excess;
 
   const TailLaw& barrier_of(int entry) const {
     return barrier.size() == 1 ? *barrier[0] : *barrier[entry];
@@ -68,9 +87,9 @@ struct StretchLaw {
 };
 
 // Laws of distributions, each made once.
-class LawCache {
+class TailLawCache {
  public:
-  explicit LawCache(const StepGraph& graph)
+  explicit TailLawCache(const StepGraph& graph)
       : graph_(graph), law_(graph.distributions.size()) {}
 
   const TailLaw& Get(int distribution);
@@ -83,14 +102,15 @@ class LawCache {
 struct StretchSetting {
   // On draws, by FactorClass: stage scale and constant shared factors.
   std::array<double, kFactorClasses> factor = {1, 1, 1};
-  bool conditional = false;  // loads are drawn: no unconditional barrier
+  // The loads, where the barrier is known given them only; else null.
+  const stats::Distribution* load = nullptr;
 };
 
 // The law of `stretch`, or nothing where its draws bear unlike factors.
 std::optional<StretchLaw> BuildStretchLaw(const StepGraph& graph,
                                           const Stretch& stretch,
                                           const StretchSetting& setting,
-                                          LawCache& cache);
+                                          TailLawCache& cache);
 
 // Correlation of the normal scores of the maxima of `count` pairs of standard
 // normals with correlation `rho`.

@@ -88,7 +88,8 @@ struct RepeatedLaw {
 };
 
 // Of the sum of independent copies. Sums that are close to normal come from
-// their cumulants, others from a product of characteristic functions. `tail` is the probability up to which the upper tail matters.
+// their cumulants, others from a product of characteristic functions. `tail` is
+// the probability up to which the upper tail matters.
 TailLaw SumOf(std::span<const RepeatedLaw> terms, double tail);
 
 // Whether three terms of Cornish and Fisher's series give quantiles between

@@ -26,13 +26,13 @@ StepGraph Graph(int replicas, Distribution compute, double slow = 1) {
 // Moments of the forward barrier for each row of a pool.
 std::vector<BarrierMoments> ForwardMoments(const StepGraph& graph,
                                            const Distribution& load) {
-  LawCache cache(graph);
+  TailLawCache cache(graph);
   const Stretch stretch{
       .meetings = {},
       .work = {{graph.programs[0].segments[0].tasks[0].distribution,
                 FactorClass::kCompute, 1}}};
-  const auto law =
-      BuildStretchLaw(graph, stretch, {.conditional = true}, cache);
+  const auto law = BuildStretchLaw(graph, stretch,
+                                   {.factor = {1, 1, 1}, .load = &load}, cache);
   EXPECT_TRUE(law.has_value());
   const LoadPool pool(graph, load, 7, kRows);
   return pool.Moments(*law, 0, base::UnlimitedBudget());

@@ -124,7 +124,7 @@ class ModelBuilder {
   }
 
   bool BuildLaws(double ratio) {
-    StretchSetting setting{.factor = constant_, .conditional = false};
+    StretchSetting setting{.factor = constant_, .load = nullptr};
     setting.factor[kNetwork] *= ratio;
     const bool first = model_.laws.empty();
     auto& laws = model_.laws.emplace_back();
@@ -133,18 +133,19 @@ class ModelBuilder {
         laws.push_back(model_.laws[0][s]);
         continue;
       }
-      setting.conditional =
+      const bool loaded =
           std::any_of(model_.program.runs.begin(), model_.program.runs.end(),
                       [s](const StretchRun& run) {
                         return run.stretch == static_cast<int>(s) &&
                                run.microbatch != kAbsent;
                       });
+      setting.load = loaded ? model_.load : nullptr;
       auto law =
           BuildStretchLaw(graph_, model_.program.stretches[s], setting, cache_);
       if (!law.has_value()) return false;
       // The constant part scales with the network's factor alone.
       law->network_constant /= ratio;
-      if (law->meets && setting.conditional && !model_.lanes_alike) {
+      if (law->meets && loaded && !model_.lanes_alike) {
         return false;
       }
       laws.push_back(std::make_shared<const StretchLaw>(*std::move(law)));
@@ -156,12 +157,13 @@ class ModelBuilder {
   struct Pending {
     std::map<int, double> stretches;    // count by stretch
     std::map<int, double> collectives;  // count by distribution
+    std::map<int, double> stalls;       // count by stretch
     std::vector<StretchRun> loaded;
     double network_constant = 0;
 
     bool operator<(const Pending& other) const {
-      return std::tie(stretches, collectives, network_constant) <
-             std::tie(other.stretches, other.collectives,
+      return std::tie(stretches, collectives, stalls, network_constant) <
+             std::tie(other.stretches, other.collectives, other.stalls,
                       other.network_constant);
     }
   };
@@ -176,6 +178,7 @@ class ModelBuilder {
         pending_.stretches[run.stretch] += run.count;
       } else {
         pending_.loaded.push_back(run);
+        if (!law.excess.empty()) pending_.stalls[run.stretch] += run.count;
       }
       pending_.network_constant += law.network_constant * run.count;
       const int collective = model_.program.stretches[run.stretch].collective;
@@ -254,6 +257,12 @@ class ModelBuilder {
           terms.push_back({&laws[stretch]->barrier_of(entry), count});
           name.emplace_back(terms.back().law, count);
         }
+        for (const auto& [stretch, count] : pending.stalls) {
+          for (const TailLaw& excess : laws[stretch]->excess) {
+            terms.push_back({&excess, count});
+            name.emplace_back(&excess, count);
+          }
+        }
         auto place = known.find(name);
         if (place == known.end()) {
           if (one_sum) {
@@ -270,7 +279,7 @@ class ModelBuilder {
 
   const CompiledGraph& compiled_;
   const StepGraph& graph_;
-  LawCache cache_;
+  TailLawCache cache_;
   std::array<double, kFactorClasses> constant_ = {1, 1, 1};
   Pending pending_;
   std::map<Pending, std::shared_ptr<const ItemCurves>> sum_curves_;

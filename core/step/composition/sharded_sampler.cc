@@ -245,8 +245,30 @@ void ShardedSampler::AddMeetingCurves(const ShardedItem& item, int entry,
   }
 }
 
+ShardedSampler::StallRows ShardedSampler::DrawStalls(
+    const StretchLaw& law, StretchStall::Place place) {
+  const bool shared = place == StretchStall::Place::kShared;
+  StallRows rows(shared ? 1 : model_.lanes);
+  for (const StretchStall& stall : law.stalls) {
+    if (stall.place != place) continue;
+    const auto& factor =
+        stall.factor_class == FactorClass::kNetwork ? network_ : compute_;
+    for (auto& row : rows) {
+      const float* score = scores_.NextExact();
+      for (size_t i = 0; i < n_; ++i) {
+        const auto excess = stall.ExcessAt(static_cast<double>(score[i]));
+        if (!excess.has_value()) continue;
+        row.emplace_back(static_cast<int>(i),
+                         compute_[i] * law.own.mean() + factor[i] * *excess);
+      }
+    }
+  }
+  return rows;
+}
+
 void ShardedSampler::Meet(const ShardedItem& item) {
-  const MeetingCopula& copula = model_.laws[0][item.stretch]->copula;
+  const StretchLaw& law = *model_.laws[0][item.stretch];
+  const MeetingCopula& copula = law.copula;
   const std::array<float, 4> weight = {
       static_cast<float>(copula.common), static_cast<float>(copula.same_first),
       static_cast<float>(copula.same_last), static_cast<float>(copula.own)};
@@ -259,6 +281,10 @@ void ShardedSampler::Meet(const ShardedItem& item) {
   }
   const int lanes = model_.lanes;
   auto copy = [this](const float* row) { return ScoreRow(row, row + n_); };
+  using Place = StretchStall::Place;
+  const StallRows shared_stalls = DrawStalls(law, Place::kShared);
+  const StallRows first_stalls = DrawStalls(law, Place::kFirst);
+  const StallRows last_stalls = DrawStalls(law, Place::kLast);
   const ScoreRow common = copy(scores_.Next());
   std::vector<ScoreRow> last;
   for (int to = 0; to < lanes; ++to) last.push_back(copy(scores_.Next()));
@@ -272,6 +298,12 @@ void ShardedSampler::Meet(const ShardedItem& item) {
                 weight, n_, score.data());
       end = clock_[from];
       AddMeetingCurves(item, from * lanes + to, score.data(), end.data());
+      for (const auto* stalls :
+           {&shared_stalls[0], &first_stalls[from], &last_stalls[to]}) {
+        for (const auto& [i, seconds] : *stalls) {
+          end[i] = std::max(end[i], clock_[from][i] + seconds);
+        }
+      }
       TakeLatest(end.data(), n_, next[to].data());
     }
   }

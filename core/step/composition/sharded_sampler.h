@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "core/base/budget.h"
@@ -58,6 +59,10 @@ class ShardedSampler {
   void AddMeetingCurves(const ShardedItem& item, int entry, const float* score,
                         double* clock);
   void Meet(const ShardedItem& item);
+  // By lane; one list for all lanes where the stalls are shared.
+  using StallRows = std::vector<std::vector<std::pair<int, double>>>;
+  // (sample, seconds from the start of the stretch) of replicas that stall.
+  StallRows DrawStalls(const StretchLaw& law, StretchStall::Place place);
   void AddLoadMoments(int stretch, int microbatch, int entry, double count);
 
   const ShardedModel& model_;
