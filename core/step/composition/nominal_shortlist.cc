@@ -121,7 +121,7 @@ std::optional<std::vector<int>> NominalShortlist(
   const StepGraph means = AtMeans(*compiled.graph);
   const auto at_means = Compile(means);
   if (!at_means.ok()) return std::nullopt;
-  LawCache cache(means);
+  LawTable cache(means);
   const auto model = BuildPipelineModel(*at_means, {}, cache);
   if (!model.has_value() || model->lane_slack > 0) return std::nullopt;
   for (const OperationLaw& law : model->laws) {

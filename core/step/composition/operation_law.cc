@@ -50,7 +50,7 @@ struct LaneSum {
 class Reducer {
  public:
   Reducer(const StepGraph& graph, const OperationSetting& setting,
-          LawCache& cache)
+          LawTable& cache)
       : graph_(graph),
         setting_(setting),
         cache_(cache),
@@ -113,7 +113,7 @@ class Reducer {
   }
 
   void AddOwn(const Task& task, int64_t count) {
-    const LawCache::Entry& entry =
+    const LawTable::Entry& entry =
         cache_.Get(task.distribution, setting_.rare_weight);
     const Distribution& d = entry.common;
     if (d.IsConstant() && d.Mean() == 0 && entry.rare.empty()) return;
@@ -178,7 +178,7 @@ class Reducer {
 
   // One draw that all lanes share.
   void AddShared(const Task& task) {
-    const LawCache::Entry& entry =
+    const LawTable::Entry& entry =
         cache_.Get(task.distribution, setting_.rare_weight);
     const double factor = FactorOf(task);
     Part part;
@@ -255,7 +255,7 @@ class Reducer {
 
   const StepGraph& graph_;
   const OperationSetting& setting_;
-  LawCache& cache_;
+  LawTable& cache_;
   const size_t lanes_;
   LaneSum pending_;
   std::vector<Part> parts_;
@@ -343,11 +343,11 @@ void Standardise(ScoreDraw& draw, double spread) {
 std::optional<OperationLaw> ReduceOperation(const StepGraph& graph,
                                             const Program& program,
                                             const OperationSetting& setting,
-                                            LawCache& cache) {
+                                            LawTable& cache) {
   return Reducer(graph, setting, cache).Reduce(program);
 }
 
-const LawCache::Entry& LawCache::Get(int distribution, double rare_weight) {
+const LawTable::Entry& LawTable::Get(int distribution, double rare_weight) {
   const auto [at, is_new] = entries_.try_emplace(distribution);
   Entry& entry = at->second;
   if (!is_new) return entry;

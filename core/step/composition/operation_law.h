@@ -67,10 +67,10 @@ struct OperationSetting {
 
 // Laws of distributions, tabulated once each and shared by all programs and
 // settings. Not thread-safe.
-class LawCache {
+class LawTable {
  public:
   // Requires: `graph` outlives the cache.
-  explicit LawCache(const StepGraph& graph) : graph_(graph) {}
+  explicit LawTable(const StepGraph& graph) : graph_(graph) {}
 
   struct Entry {
     // The distribution without its rare stalls.
@@ -93,7 +93,7 @@ class LawCache {
 std::optional<OperationLaw> ReduceOperation(const StepGraph& graph,
                                             const Program& program,
                                             const OperationSetting& setting,
-                                            LawCache& cache);
+                                            LawTable& cache);
 
 // Deviation of `law` from `mean` as a draw: a polynomial where one fits to a
 // hundredth of the spread within four standard deviations, else a table.

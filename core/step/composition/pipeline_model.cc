@@ -15,7 +15,7 @@ constexpr double kRareStalls = 0.3;
 class ModelBuilder {
  public:
   ModelBuilder(const CompiledGraph& compiled, const PipelineSetting& setting,
-               LawCache& cache)
+               LawTable& cache)
       : compiled_(compiled),
         graph_(*compiled.graph),
         setting_(setting),
@@ -89,7 +89,7 @@ class ModelBuilder {
     const auto [entry, is_new] =
         hop_of_.try_emplace(distribution, static_cast<int>(model_.hops.size()));
     if (!is_new) return entry->second;
-    const LawCache::Entry& known = cache_.Get(distribution, RareWeight());
+    const LawTable::Entry& known = cache_.Get(distribution, RareWeight());
     const double factor = setting_.network_factor;
     // Rare stalls of a hop stay in its law: a late arrival holds nobody up for
     // long.
@@ -154,7 +154,7 @@ class ModelBuilder {
   const CompiledGraph& compiled_;
   const StepGraph& graph_;
   const PipelineSetting& setting_;
-  LawCache& cache_;
+  LawTable& cache_;
   PipelineModel model_;
   // Law of an operation: [phase][virtual stage].
   std::array<std::vector<int>, kPhases> law_of_;
@@ -175,7 +175,7 @@ int64_t PipelineModel::draws() const {
 
 std::optional<PipelineModel> BuildPipelineModel(const CompiledGraph& compiled,
                                                 const PipelineSetting& setting,
-                                                LawCache& cache) {
+                                                LawTable& cache) {
   return ModelBuilder(compiled, setting, cache).Build();
 }
 

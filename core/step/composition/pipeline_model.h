@@ -63,7 +63,7 @@ struct PipelineSetting {
 // where an operation cannot be reduced.
 std::optional<PipelineModel> BuildPipelineModel(const CompiledGraph& compiled,
                                                 const PipelineSetting& setting,
-                                                LawCache& cache);
+                                                LawTable& cache);
 
 }  // namespace prism::step
 

@@ -15,12 +15,11 @@ namespace {
 
 // Kinds whose share of the chance to be last is below this are left out.
 constexpr double kNegligibleShare = 1e-5;
-// Kinds with at least this share have a law of their own; the others share
-// one, weighted by their numbers.
-constexpr double kOwnLawShare = 1.0 / 64;
 constexpr int64_t kPilotPairs = 256;
 constexpr int64_t kFewestPilotPairs = 2;
-// Weight, in samples, of the pooled variance in a group's own.
+// Pairs that every kind gets which is not left out.
+constexpr int64_t kFewestPairs = 4;
+// Weight, in samples, of the pooled variance in a kind's own.
 constexpr double kPooledWeight = 64;
 // Strata of rare stalls: none, one, two or more.
 constexpr int kStrata = 3;
@@ -29,31 +28,22 @@ constexpr int kBatches = 16;
 // First samples of the streams of the pilot, the main part and the strata.
 constexpr uint32_t kStreamsOf[] = {0, 1u << 24, 2u << 24, 3u << 24};
 
-// The fractional part of multiples of the golden ratio fills the unit interval
-// evenly at every length.
-double GoldenPoint(int64_t i) {
-  constexpr double kGolden = 0.61803398874989484820;
-  const double x = (static_cast<double>(i) + 0.5) * kGolden;
-  return x - std::floor(x);
-}
-
 // Pairs with their ends, in the order they were simulated.
 struct SampleSet {
   std::vector<ReplicaPair> pairs;
   // [stage][pair][itself, its mirror image], deviations from nominal.
   std::vector<std::vector<float>> ends;
+  std::vector<int64_t> drawn;  // pairs, by kind
 
   size_t size() const { return 2 * pairs.size(); }
   int kind(size_t i) const { return pairs[i / 2].kind; }
 };
 
-// Weighted moments, at one stage, of a group of replicas that share one law:
-// one kind, or all kinds that matter little.
-struct GroupLaw {
-  double count = 0;
+// The law of one kind at one stage.
+struct KindLaw {
+  double count = 0;  // replicas; 0 where the kind is left out
   double mean = 0;
   double sd = 0;
-  double samples = 0;  // effective number
 };
 
 // Moments of standardised deviations in one part of the samples.
@@ -66,12 +56,9 @@ struct Batch {
 };
 
 struct StageFit {
-  std::vector<GroupLaw> groups;
+  std::vector<KindLaw> kinds;
   ScoreShape shape;
   std::array<Batch, kBatches> batches;
-  // Of the group with the most samples.
-  double leading_count = 1;
-  double leading_sd = 0;
 };
 
 }  // namespace
@@ -169,7 +156,7 @@ class ReplicaMaximum::Sampling {
       if (!Simulate(pilot, budget, executor)) return false;
       WeighByPilot(pilot, 2 * static_cast<double>(each));
     }
-    FormGroups();
+    SetAside();
     return true;
   }
 
@@ -219,126 +206,144 @@ class ReplicaMaximum::Sampling {
     for (double& r : relevance_) r /= sum;
   }
 
-  void FormGroups() {
-    group_of_.assign(kinds(), kAbsent);
-    int rest = kAbsent;
+  // Leaves out what cannot matter; the kind that matters most leads.
+  void SetAside() {
     double sum = 0;
-    for (int k = 0; k < kinds(); ++k) {
-      if (relevance_[k] < kNegligibleShare) relevance_[k] = 0;
-      if (relevance_[k] > 0) {
-        int& group = group_of_[k];
-        if (relevance_[k] >= kOwnLawShare) {
-          group = static_cast<int>(group_count_.size());
-          group_count_.push_back(0);
-        } else {
-          if (rest == kAbsent) {
-            rest = static_cast<int>(group_count_.size());
-            group_count_.push_back(0);
-          }
-          group = rest;
-        }
-        group_count_[group] += request_.kinds[k].count;
-        sum += relevance_[k];
-      }
-      cumulative_.push_back(sum);
+    for (double& r : relevance_) {
+      if (r < kNegligibleShare) r = 0;
+      sum += r;
     }
-    for (double& c : cumulative_) c /= sum;
     for (double& r : relevance_) r /= sum;
+    leader_ = static_cast<int>(
+        std::max_element(relevance_.begin(), relevance_.end()) -
+        relevance_.begin());
   }
 
-  int KindAt(int64_t i) const {
-    const auto at = std::upper_bound(cumulative_.begin(), cumulative_.end() - 1,
-                                     GoldenPoint(i));
-    int kind = static_cast<int>(at - cumulative_.begin());
-    while (relevance_[kind] == 0) --kind;  // rounding at the end
-    return kind;
+  // Pairs of each kind among `pairs`. The leader gets half of them at least: it
+  // tells the law that all kinds share. The others see the first of its draws,
+  // the more of them the more they matter, and tell how they differ from it.
+  int64_t PairsOf(int kind, int64_t pairs) const {
+    const auto all = static_cast<double>(pairs);
+    const double lead = std::max(0.5, relevance_[leader_]);
+    if (kind == leader_) {
+      return std::max(static_cast<int64_t>(std::ceil(all * lead)),
+                      kFewestPairs);
+    }
+    if (relevance_[kind] == 0) return 0;
+    const double share = relevance_[kind] / (1 - relevance_[leader_]);
+    return std::clamp(static_cast<int64_t>(std::ceil(all * (1 - lead) * share)),
+                      kFewestPairs, PairsOf(leader_, pairs));
   }
 
   bool ExtendStratum(int stratum, int64_t pairs, const base::Budget& budget,
                      base::Executor& executor) {
     SampleSet& set = strata_[stratum];
-    for (int64_t i = set.pairs.size(); i < pairs; ++i) {
-      set.pairs.push_back({KindAt(i),
-                           kStreamsOf[stratum + 1] + static_cast<uint32_t>(i),
-                           stratum});
+    set.drawn.resize(kinds(), 0);
+    for (int k = 0; k < kinds(); ++k) {
+      const int64_t wanted = PairsOf(k, pairs);
+      for (int64_t& i = set.drawn[k]; i < wanted; ++i) {
+        set.pairs.push_back(
+            {k, kStreamsOf[stratum + 1] + static_cast<uint32_t>(i), stratum});
+      }
     }
     return Simulate(set, budget, executor);
   }
 
-  // A kind stands for its number of replicas, drawn as often as it matters.
-  double WeightOf(int kind) const {
-    return request_.kinds[kind].count / relevance_[kind];
+  // Number of the draws that sample i of the main part saw.
+  size_t DrawOf(size_t i) const {
+    return 2 * size_t(main().pairs[i / 2].sample - kStreamsOf[1]) + i % 2;
   }
 
   StageFit Fit(int stage) const {
-    const size_t groups = group_count_.size();
     StageFit fit;
-    fit.groups.resize(groups);
-    std::vector<double> weights(groups, 0), weights2(groups, 0),
-        squares(groups, 0);
-    auto for_each = [&](auto&& visit) {
-      for (size_t i = 0; i < main().size(); ++i) {
-        const int kind = main().kind(i);
-        visit(i, group_of_[kind], WeightOf(kind), EndOf(main(), i, stage));
+    fit.kinds.resize(kinds());
+    std::vector<double> leader(2 * size_t(main().drawn[leader_]));
+    for (size_t i = 0; i < main().size(); ++i) {
+      if (main().kind(i) == leader_) {
+        leader[DrawOf(i)] = EndOf(main(), i, stage);
       }
-    };
-    for_each([&](size_t, int g, double w, double x) {
-      weights[g] += w;
-      weights2[g] += w * w;
-      fit.groups[g].mean += w * x;
-    });
-    for (size_t g = 0; g < groups; ++g) {
-      if (weights[g] == 0) continue;
-      fit.groups[g].mean /= weights[g];
-      fit.groups[g].samples = weights[g] * weights[g] / weights2[g];
-      fit.groups[g].count = group_count_[g];
     }
-    for_each([&](size_t, int g, double w, double x) {
-      const double off = x - fit.groups[g].mean;
-      squares[g] += w * off * off;
-    });
-    FitDeviations(weights, squares, fit);
-    FitShape(for_each, fit);
+    FitLeader(leader, fit);
+    FitShape(leader, fit);
+    FitOthers(stage, leader, fit);
     return fit;
   }
 
-  // Each group's own variance, drawn to the pooled one where it has few
-  // samples.
-  static void FitDeviations(const std::vector<double>& weights,
-                            const std::vector<double>& squares, StageFit& fit) {
-    double pooled = 0, samples = 0;
-    for (size_t g = 0; g < fit.groups.size(); ++g) {
-      if (weights[g] == 0) continue;
-      pooled += squares[g] / weights[g] * fit.groups[g].samples;
-      samples += fit.groups[g].samples;
+  void FitLeader(const std::vector<double>& ends, StageFit& fit) const {
+    const stats::Moments moments = stats::SampleMoments(ends);
+    fit.kinds[leader_] = {double(request_.kinds[leader_].count), moments.mean,
+                          moments.standard_deviation};
+  }
+
+  // What one kind and the leader made of the same draws.
+  struct Comparison {
+    double n = 0;
+    double sum = 0, squares = 0;                // of the kind
+    double leader_sum = 0, leader_squares = 0;  // of the leader
+    double product = 0;
+  };
+
+  // The other kinds are compared with the leader on the draws they share: their
+  // mean by a control variate, their deviation by its ratio.
+  void FitOthers(int stage, const std::vector<double>& leader,
+                 StageFit& fit) const {
+    const KindLaw& lead = fit.kinds[leader_];
+    std::vector<Comparison> all(kinds());
+    for (size_t i = 0; i < main().size(); ++i) {
+      const int k = main().kind(i);
+      if (k == leader_) continue;
+      // Around the leader's mean, so that no digits are lost.
+      const double x = EndOf(main(), i, stage) - lead.mean;
+      const double l = leader[DrawOf(i)] - lead.mean;
+      Comparison& c = all[k];
+      c.n += 1;
+      c.sum += x;
+      c.squares += x * x;
+      c.leader_sum += l;
+      c.leader_squares += l * l;
+      c.product += x * l;
     }
-    if (samples > 0) pooled /= samples;
-    const double pull = fit.groups.size() == 1 ? 0 : kPooledWeight;
-    for (size_t g = 0; g < fit.groups.size(); ++g) {
-      GroupLaw& law = fit.groups[g];
-      if (weights[g] == 0) continue;
-      const double own = squares[g] / weights[g] * law.samples;
-      law.sd = std::sqrt((own + pull * pooled) /
-                         (std::max(law.samples - 1, 1.0) + pull));
+    const double slope = ControlSlope(all);
+    for (int k = 0; k < kinds(); ++k) {
+      const Comparison& c = all[k];
+      if (c.n == 0) continue;
+      const double pull = kPooledWeight * lead.sd * lead.sd;
+      const double own = c.squares - c.sum * c.sum / c.n + pull;
+      const double leaders =
+          c.leader_squares - c.leader_sum * c.leader_sum / c.n + pull;
+      fit.kinds[k] = {
+          double(request_.kinds[k].count),
+          lead.mean + (c.sum - slope * c.leader_sum) / c.n,
+          leaders > 0 ? lead.sd * std::sqrt(own / leaders) : lead.sd};
     }
   }
 
-  // Skewness and kurtosis of the standardised deviations, each drawn to its
-  // value for a normal by its own uncertainty, which batches tell.
-  template <typename ForEach>
-  static void FitShape(const ForEach& for_each, StageFit& fit) {
+  // How much of the leader's deviation the other kinds share.
+  static double ControlSlope(const std::vector<Comparison>& all) {
+    double both = 0, own = 0;
+    for (const Comparison& c : all) {
+      if (c.n == 0) continue;
+      both += c.product - c.sum * c.leader_sum / c.n;
+      own += c.leader_squares - c.leader_sum * c.leader_sum / c.n;
+    }
+    return own > 0 ? std::clamp(both / own, 0.0, 1.0) : 0;
+  }
+
+  // Skewness and kurtosis of the leader's deviations, each drawn to its value
+  // for a normal by its own uncertainty, which batches tell.
+  void FitShape(const std::vector<double>& ends, StageFit& fit) const {
+    const KindLaw& law = fit.kinds[leader_];
     for (Batch& batch : fit.batches) batch = {0, 0, 0, 0, 0};
-    for_each([&](size_t i, int g, double, double x) {
-      const GroupLaw& law = fit.groups[g];
-      if (law.sd <= 0) return;
-      const double y = (x - law.mean) / law.sd;
+    if (law.sd <= 0) return;
+    for (size_t i = 0; i < ends.size(); ++i) {
+      const double y = (ends[i] - law.mean) / law.sd;
       Batch& batch = fit.batches[i / 2 % kBatches];
       batch.samples += 1;
       batch.mean += y;
       batch.deviation += y * y;
       batch.cube += y * y * y;
       batch.fourth += y * y * y * y;
-    });
+    }
     for (Batch& batch : fit.batches) {
       const double n = std::max(batch.samples, 1.0);
       batch.mean /= n;
@@ -350,12 +355,6 @@ class ReplicaMaximum::Sampling {
                            Shrunk(fit, &Batch::fourth, 3));
     // A third moment of 3 y belongs to the mean, not to the skewness.
     for (Batch& batch : fit.batches) batch.cube -= 3 * batch.mean;
-    const GroupLaw* leading = &fit.groups[0];
-    for (const GroupLaw& group : fit.groups) {
-      if (group.samples > leading->samples) leading = &group;
-    }
-    fit.leading_count = leading->count;
-    fit.leading_sd = leading->sd;
   }
 
   static double Shrunk(const StageFit& fit, double Batch::*moment,
@@ -373,14 +372,13 @@ class ReplicaMaximum::Sampling {
     return signal > 0 ? mean * signal / (signal + variance) : 0.0;
   }
 
-  // Deviations of a stratum from the means of its groups, ascending.
+  // Deviations of a stratum from the means of its kinds, ascending.
   std::vector<double> StallDeviations(int stratum, int stage,
                                       const StageFit& fit) const {
     std::vector<double> off;
     const SampleSet& set = strata_[stratum];
     for (size_t i = 0; i < set.size(); ++i) {
-      off.push_back(EndOf(set, i, stage) -
-                    fit.groups[group_of_[set.kind(i)]].mean);
+      off.push_back(EndOf(set, i, stage) - fit.kinds[set.kind(i)].mean);
     }
     std::sort(off.begin(), off.end());
     return off;
@@ -395,33 +393,33 @@ class ReplicaMaximum::Sampling {
 
   MaximumLaw LawOfStage(int stage) const {
     const StageFit fit = Fit(stage);
-    MaximumLaw law = model_.expected_stalls == 0 && fit.groups.size() == 1
-                         ? OneGroup(fit)
-                         : SeveralGroups(stage, fit);
+    MaximumLaw law = model_.expected_stalls == 0 && kinds() == 1
+                         ? OneKind(fit)
+                         : SeveralKinds(stage, fit);
     for (double& seconds : law.seconds) seconds += model_.nominal_end[stage];
     AddErrors(fit, law);
     return law;
   }
 
-  static MaximumLaw OneGroup(const StageFit& fit) {
-    const GroupLaw& group = fit.groups[0];
+  static MaximumLaw OneKind(const StageFit& fit) {
+    const KindLaw& kind = fit.kinds[0];
     MaximumLaw law;
     for (int node = 0; node < MaximumLaw::kNodes; ++node) {
       const double score =
-          ScoreOfOneAmong(group.count, MaximumLaw::NodeScore(node));
-      law.seconds.push_back(group.mean + group.sd * fit.shape.At(score));
+          ScoreOfOneAmong(kind.count, MaximumLaw::NodeScore(node));
+      law.seconds.push_back(kind.mean + kind.sd * fit.shape.At(score));
     }
     return law;
   }
 
   // Tabulates log P(maximum <= x) over a grid and reads it backwards.
-  MaximumLaw SeveralGroups(int stage, const StageFit& fit) const {
+  MaximumLaw SeveralKinds(int stage, const StageFit& fit) const {
     std::array<std::vector<double>, kStrata> stalled;
     double low = INFINITY, high = -INFINITY, end = -INFINITY;
-    for (const GroupLaw& group : fit.groups) {
-      if (group.count == 0) continue;
-      low = std::min(low, group.mean - 6 * group.sd);
-      high = std::max(high, group.mean + 7 * group.sd);
+    for (const KindLaw& kind : fit.kinds) {
+      if (kind.count == 0) continue;
+      low = std::min(low, kind.mean - 6 * kind.sd);
+      high = std::max(high, kind.mean + 7 * kind.sd);
     }
     end = high;
     if (model_.expected_stalls > 0) {
@@ -456,31 +454,33 @@ class ReplicaMaximum::Sampling {
                 const std::array<std::vector<double>, kStrata>& stalled,
                 double x) const {
     double sum = 0;
-    for (const GroupLaw& group : fit.groups) {
-      if (group.count == 0) continue;
-      double score = x >= group.mean ? 40 : -40;
-      if (group.sd > 0) {
-        score = fit.shape.Inverse((x - group.mean) / group.sd);
+    for (const KindLaw& kind : fit.kinds) {
+      if (kind.count == 0) continue;
+      double score = x >= kind.mean ? 40 : -40;
+      if (kind.sd > 0) {
+        score = fit.shape.Inverse((x - kind.mean) / kind.sd);
       }
       if (model_.expected_stalls == 0) {
-        sum += group.count * LogNormalCdf(score);
+        sum += kind.count * LogNormalCdf(score);
         continue;
       }
       double p = stratum_[0] * stats::NormalCdf(score);
       for (int i = 1; i < kStrata; ++i) {
-        p += stratum_[i] * EmpiricalCdf(stalled[i], x - group.mean);
+        p += stratum_[i] * EmpiricalCdf(stalled[i], x - kind.mean);
       }
-      sum += group.count * std::log(std::max(p, 1e-300));
+      sum += kind.count * std::log(std::max(p, 1e-300));
     }
     return sum;
   }
 
-  // The error of the leading group's law at the score of one replica among its
-  // replicas: from how mean, deviation and skewness differ between batches.
+  // The error of the law at the score of one replica among those that matter:
+  // from how mean, deviation and skewness differ between batches.
   void AddErrors(const StageFit& fit, MaximumLaw& law) const {
+    // As many equal replicas would matter as much as all do together.
+    const double among =
+        fit.kinds[leader_].count / std::max(relevance_[leader_], 1e-9);
     for (int node = 0; node < MaximumLaw::kNodes; ++node) {
-      const double z =
-          ScoreOfOneAmong(fit.leading_count, MaximumLaw::NodeScore(node));
+      const double z = ScoreOfOneAmong(among, MaximumLaw::NodeScore(node));
       double mean = 0, squares = 0;
       std::array<double, kBatches> value;
       for (int b = 0; b < kBatches; ++b) {
@@ -491,7 +491,8 @@ class ReplicaMaximum::Sampling {
       }
       for (double v : value) squares += (v - mean) * (v - mean);
       law.standard_error.push_back(
-          fit.leading_sd * std::sqrt(squares / (kBatches * (kBatches - 1))));
+          fit.kinds[leader_].sd *
+          std::sqrt(squares / (kBatches * (kBatches - 1))));
     }
   }
 
@@ -499,9 +500,7 @@ class ReplicaMaximum::Sampling {
   const MaximumRequest& request_;
   std::array<double, kStrata> stratum_ = {};
   std::vector<double> relevance_;  // by kind, sums to 1
-  std::vector<double> cumulative_;
-  std::vector<int> group_of_;        // by kind
-  std::vector<double> group_count_;  // replicas
+  int leader_ = 0;                 // the kind that matters most
   std::array<SampleSet, kStrata> strata_;
 };
 

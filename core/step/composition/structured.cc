@@ -309,7 +309,7 @@ class Structured {
   const SimulationOptions& options_;
   const base::Budget& budget_;
   base::Executor& executor_;
-  LawCache cache_;
+  LawTable cache_;
   IntegralRequest integral_;
   std::vector<Node> nodes_;
   int64_t samples_ = 0;
