@@ -8,8 +8,8 @@
 //                  EXTRAPOLATED from its speed on 100 steps of at most 16 of
 //                  the replicas and from the error of a sample's median
 //   off_percent    how far the worst of p05, p25, p50, p75, p95 and p99 is from
-//                  the profile's brute-force distribution, in percent of the
-//                  distance between its quartiles; its own error is in there
+//                  the profile's brute-force distribution, in percent of what
+//                  is allowed
 //   fell_back      1 where the reference method answered instead
 #include <benchmark/benchmark.h>
 
@@ -137,21 +137,27 @@ double StepsFor(const StepTime& time, double error) {
   return std::max(1.0, of_one * of_one / (error * error));
 }
 
-// The largest difference from the brute-force quantiles, in percent of the
-// distance between the quartiles.
+// The largest difference from the brute-force quantiles, in percent of what is
+// allowed: 0.075 of the distance between the quartiles, or three standard
+// errors of the brute force where that is more.
 double OffPercent(const StepTime& time, const std::string& name) {
   const auto expected =
-      nlohmann::json::parse(ReadFile(name + ".expected.json"))["quantiles"];
-  auto milliseconds = [&](const char* key) {
-    return expected[key].get<double>();
+      nlohmann::json::parse(ReadFile(name + ".expected.json"));
+  auto milliseconds = [&](const char* what, const char* level) {
+    return expected[what][level].get<double>();
   };
-  const char* const keys[] = {"p05", "p25", "p50", "p75", "p95", "p99"};
+  const double quartiles =
+      milliseconds("quantiles", "p75") - milliseconds("quantiles", "p25");
+  const char* const levels[] = {"p05", "p25", "p50", "p75", "p95", "p99"};
   double worst = 0;
-  for (size_t i = 0; i < std::size(keys); ++i) {
-    worst = std::max(worst, std::abs(1e3 * time.quantile_seconds[i + 1] -
-                                     milliseconds(keys[i])));
+  for (size_t i = 0; i < std::size(levels); ++i) {
+    const double off = 1e3 * time.quantile_seconds[i + 1] -
+                       milliseconds("quantiles", levels[i]);
+    const double allowed = std::max(
+        0.075 * quartiles, 3 * milliseconds("standard_error", levels[i]));
+    worst = std::max(worst, std::abs(off) / allowed);
   }
-  return 100 * worst / (milliseconds("p75") - milliseconds("p25"));
+  return 100 * worst;
 }
 
 struct Case {
