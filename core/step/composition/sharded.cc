@@ -26,15 +26,25 @@ int BatchSamples(const ShardedModel& model, const SimulationOptions& options) {
       std::clamp<int64_t>((samples + 31) / 32 * 32, 64, int64_t{1} << 20));
 }
 
-// Errors are given at two deviations, and at no less than this share of a
-// plain sample's deviation: room for what the laws approximate.
+// Errors are given at two deviations, and at no less than these shares of a
+// plain sample's deviation: room for what the laws approximate, which is more
+// where lanes meet or loads are drawn.
 constexpr double kDeviations = 2;
-constexpr double kLeastShare = 0.6;
+constexpr double kLeastShare = 0.8;
+constexpr double kLeastShareOfSampled = 1.6;
+
+double LeastShare(const ShardedModel& model) {
+  const bool meets =
+      std::any_of(model.items.begin(), model.items.end(),
+                  [](const ShardedItem& item) { return item.meets; });
+  return meets || model.load != nullptr ? kLeastShareOfSampled : kLeastShare;
+}
 
 // Quantiles of all samples. The errors come from the scatter of the batches'
 // quantiles in units of a plain sample's error: half from that at the level,
 // half pooled over all levels, since eight batches alone tell little.
-StepTime Summarise(const std::vector<std::vector<double>>& batches) {
+StepTime Summarise(const std::vector<std::vector<double>>& batches,
+                   double least_share) {
   StepTime time;
   std::vector<double> all;
   for (const auto& batch : batches) {
@@ -66,7 +76,7 @@ StepTime Summarise(const std::vector<std::vector<double>>& batches) {
   for (size_t q = 0; q < kQuantileLevels.size(); ++q) {
     const double ratio = std::sqrt((squares[q] + pooled) / 2);
     time.standard_error_seconds[q] *=
-        std::max(kDeviations * ratio, kLeastShare);
+        std::max(kDeviations * ratio, least_share);
   }
   time.samples = static_cast<int64_t>(all.size());
   time.method = Method::kAuto;
@@ -92,7 +102,7 @@ std::optional<absl::StatusOr<StepTime>> SimulateSharded(
   for (const auto& batch : batches) {
     if (batch.empty()) return absl::CancelledError("the caller went away");
   }
-  return Summarise(batches);
+  return Summarise(batches, LeastShare(*model));
 }
 
 }  // namespace prism::step

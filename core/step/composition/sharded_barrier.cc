@@ -53,7 +53,7 @@ class StretchBuilder {
     if (!HasOneClass()) return std::nullopt;
     AddParts();
     std::vector<RepeatedLaw> terms;
-    for (const auto& [law, count] : parts_) terms.push_back({&law, count});
+    for (const Part& part : parts_) terms.push_back({&part.law, part.count});
     result_.own = SumOf(terms, kOwnTail);
     result_.own_moments = first_;
     result_.own_moments += between_;
@@ -100,7 +100,7 @@ class StretchBuilder {
     for (const OwnDraw& draw : work) {
       auto [law, draw_moments] = DrawLaw(draw, place, draw.count);
       moments += draw_moments;
-      if (law.mean() > 0) parts_.emplace_back(std::move(law), draw.count);
+      if (law.mean() > 0) parts_.push_back({std::move(law), draw.count, place});
     }
     return moments;
   }
@@ -179,7 +179,8 @@ class StretchBuilder {
     moments.network_variance = share * latest.variance() * meeting.count;
     between_ += moments;
     meetings_.push_back({sum, moments, share, meeting.count});
-    parts_.emplace_back(std::move(latest), meeting.count);
+    parts_.push_back(
+        {std::move(latest), meeting.count, StretchStall::Place::kShared});
   }
 
   double Slowdown(int replica, int lane) const {
@@ -252,7 +253,10 @@ class StretchBuilder {
     if (setting_.load != nullptr || !result_.replicas.empty()) {
       result_.own_hazard = std::make_shared<HazardTable>(result_.own);
     }
-    if (setting_.load != nullptr) return;
+    if (setting_.load != nullptr) {
+      likely_ = CountNearLargest();
+      return;
+    }
     if (result_.replicas.empty()) {
       result_.barrier.push_back(
           std::make_shared<TailLaw>(result_.own.MaximumOf(replicas)));
@@ -360,16 +364,63 @@ class StretchBuilder {
     likely_ += most > 0 ? all / most : 1;
   }
 
+  bool HasSkewedLanes() const {
+    return std::any_of(parts_.begin(), parts_.end(), [](const Part& part) {
+      return part.place != StretchStall::Place::kShared &&
+             !IsNearNormal(part.law.cumulants());
+    });
+  }
+
+  // The sum of the parts of one place; the latest lane's with `latest`.
+  TailLaw PlaceSum(StretchStall::Place place, bool latest) const {
+    std::vector<RepeatedLaw> terms;
+    for (const Part& part : parts_) {
+      if (part.place == place) terms.push_back({&part.law, part.count});
+    }
+    const TailLaw sum = SumOf(terms, kOwnTail);
+    return latest ? sum.MaximumOf(graph_.grid.lanes) : sum;
+  }
+
+  // Among entries of one last lane, the latest is the maximum over replicas
+  // with the latest first lane, of which the law is known: the correlation
+  // that gives its mean. With `last` among entries of one first lane.
+  double CorrelationByLatest(bool first, bool last) const {
+    using Place = StretchStall::Place;
+    const TailLaw sums[] = {PlaceSum(Place::kFirst, first),
+                            PlaceSum(Place::kShared, false),
+                            PlaceSum(Place::kLast, last)};
+    const RepeatedLaw terms[] = {{&sums[0], 1}, {&sums[1], 1}, {&sums[2], 1}};
+    const double count = std::max(1.0, likely_);
+    return CorrelationOfLatest(result_.own.MaximumOf(count), graph_.grid.lanes,
+                               SumOf(terms, kOwnTail).MaximumOf(count).mean());
+  }
+
+  // With loads, the replicas that are not far behind the largest load.
+  double CountNearLargest() const {
+    const double replicas = graph_.grid.replicas;
+    const double compute = result_.own_moments.compute_mean;
+    if (compute <= 0) return replicas;
+    const double largest = setting_.load->Quantile(
+        std::clamp(1 - 0.56 / replicas, 1e-6, 1 - 1e-12));
+    const double near =
+        largest - 1.5 * std::sqrt(result_.own.variance()) / compute;
+    return std::clamp(replicas * (1 - setting_.load->Cdf(near)), 1.0, replicas);
+  }
+
   void SetCopula() {
     const double first = first_.variance(1), last = last_.variance(1);
     const double between = between_.variance(1);
     const double all = first + between + last;
     if (all <= 0) return;
     const double count = std::max(1.0, likely_);
-    const double apart = CorrelationOfMaxima(count, between / all);
-    const double same_first =
-        CorrelationOfMaxima(count, (between + first) / all);
-    const double same_last = CorrelationOfMaxima(count, (between + last) / all);
+    double apart = CorrelationOfMaxima(count, between / all);
+    double same_first = CorrelationOfMaxima(count, (between + first) / all);
+    double same_last = CorrelationOfMaxima(count, (between + last) / all);
+    if (HasSkewedLanes()) {
+      same_last = CorrelationByLatest(true, false);
+      same_first = CorrelationByLatest(false, true);
+      apart = std::min({apart, same_first, same_last});
+    }
     MeetingCopula& copula = result_.copula;
     copula.common = std::sqrt(apart);
     copula.same_first = std::sqrt(std::max(0.0, same_first - apart));
@@ -386,6 +437,11 @@ class StretchBuilder {
     copula.own = std::sqrt(std::max(0.0, 1 - shared));
   }
 
+  struct Part {
+    TailLaw law;
+    double count = 1;
+    StretchStall::Place place = StretchStall::Place::kShared;
+  };
   struct Meeting {
     TailLaw lane;
     WorkMoments moments;
@@ -398,7 +454,7 @@ class StretchBuilder {
   const StretchSetting& setting_;
   TailLawCache& cache_;
   StretchLaw result_;
-  std::vector<std::pair<TailLaw, double>> parts_;
+  std::vector<Part> parts_;
   std::vector<Meeting> meetings_;
   WorkMoments first_, between_, last_;
   double likely_ = 1;
@@ -427,6 +483,38 @@ std::optional<StretchLaw> BuildStretchLaw(const StepGraph& graph,
                                           const StretchSetting& setting,
                                           TailLawCache& cache) {
   return StretchBuilder(graph, stretch, setting, cache).Build();
+}
+
+double CorrelationOfLatest(const TailLaw& one, int copies,
+                           double mean_of_latest) {
+  constexpr int kScores = 97;
+  constexpr double kStep = 0.125, kEnd = 6;
+  constexpr int kBisections = 10;
+  std::array<double, kScores> scores;
+  for (int i = 0; i < kScores; ++i) scores[i] = i * kStep - kEnd;
+  const std::vector<double> values = one.AtScores(scores);
+  // The mean is that of the values, weighted with the density of the largest
+  // score; its distribution function conditions on the common score.
+  auto mean = [&](double rho) {
+    double sum = 0, before = 0;
+    for (int i = 0; i < kScores; ++i) {
+      double below = 0;
+      for (double s = -5; s <= 5; s += 0.25) {
+        const double cdf = stats::NormalCdf(
+            (scores[i] + kStep / 2 - std::sqrt(rho) * s) / std::sqrt(1 - rho));
+        below += 0.25 * stats::NormalDensity(s) * std::pow(cdf, copies);
+      }
+      sum += values[i] * (below - before);
+      before = below;
+    }
+    return sum / before;
+  };
+  double low = 0, high = 0.98;
+  for (int i = 0; i < kBisections; ++i) {
+    const double middle = (low + high) / 2;
+    (mean(middle) > mean_of_latest ? low : high) = middle;
+  }
+  return (low + high) / 2;
 }
 
 // Hoeffding's formula on the scale of scores: the integral of the joint

@@ -112,6 +112,11 @@ std::optional<StretchLaw> BuildStretchLaw(const StepGraph& graph,
                                           const StretchSetting& setting,
                                           TailLawCache& cache);
 
+// Correlation of the scores of `copies` equally correlated draws of `one` at
+// which the mean of the largest is `mean_of_latest`.
+double CorrelationOfLatest(const TailLaw& one, int copies,
+                           double mean_of_latest);
+
 // Correlation of the normal scores of the maxima of `count` pairs of standard
 // normals with correlation `rho`.
 double CorrelationOfMaxima(double count, double rho);

@@ -15,7 +15,10 @@ constexpr uint32_t kLoadStreams = 0x5D000000;
 // replicas drawn for their slowdown.
 constexpr int kLargestAlike = 16;
 constexpr int kLargest = 32;
-constexpr int kSlowest = 32;
+constexpr int kSlowest = 48;
+// Replicas are drawn for their slowdown where it is this much of the load's
+// spread above the median.
+constexpr double kSlowShare = 0.5;
 // Loads below the drawn ones, from the top: shares of their number and where
 // in the rest their representative lies.
 constexpr double kRestShare[] = {0.1, 0.2, 0.3, 0.4};
@@ -142,11 +145,11 @@ class LoadPool::UniformSource {
 LoadPool::LoadPool(const StepGraph& graph, const stats::Distribution& load,
                    uint64_t random_key, int rows)
     : rows_(rows), replicas_(graph.grid.replicas) {
-  ChooseSlowest(graph);
+  ChooseSlowest(graph, std::sqrt(load.Variance()) / load.Mean());
   DrawRows(load, random_key);
 }
 
-void LoadPool::ChooseSlowest(const StepGraph& graph) {
+void LoadPool::ChooseSlowest(const StepGraph& graph, double load_spread) {
   if (graph.slowdown.empty()) return;
   const int lanes = graph.grid.lanes;
   std::vector<double> slow(replicas_);
@@ -158,7 +161,13 @@ void LoadPool::ChooseSlowest(const StepGraph& graph) {
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(),
                    [&](int a, int b) { return slow[a] > slow[b]; });
-  const int slowest = std::min(kSlowest, replicas_);
+  const double least =
+      slow[order[replicas_ / 2]] * (1 + kSlowShare * load_spread);
+  int slowest = 0;
+  while (slowest < std::min(kSlowest, replicas_) &&
+         slow[order[slowest]] > least) {
+    ++slowest;
+  }
   slowest_.assign(order.begin(), order.begin() + slowest);
   others_.assign(order.begin() + slowest, order.end());
 }

@@ -34,7 +34,7 @@ class LoadPool {
   int rows() const { return rows_; }
 
   // By row; entry as in StretchLaw. Empty where the budget was cancelled.
-  // Requires: the law was built as conditional.
+  // Requires: the law was built for this load.
   std::vector<BarrierMoments> Moments(const StretchLaw& law, int entry,
                                       const base::Budget& budget) const;
 
@@ -50,7 +50,7 @@ class LoadPool {
 
   void AssignReplicas(UniformSource& source, int largest);
   void DrawRows(const stats::Distribution& load, uint64_t random_key);
-  void ChooseSlowest(const StepGraph& graph);
+  void ChooseSlowest(const StepGraph& graph, double load_spread);
 
   const int rows_;
   int replicas_ = 1;

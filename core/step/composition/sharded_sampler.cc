@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include "core/stats/normal.h"
@@ -20,8 +21,23 @@ constexpr uint32_t kShardedStreams = 0x5E000000;
 // lanes meet; the others are plain draws at a tenth of the cost.
 constexpr int kStratified = 24;
 constexpr int kStratifiedMeetings = 6;
-// Rows of the pool of loads.
-constexpr int kPoolRows = 128;
+// Rows of the pool of loads, fewer where each has many barriers.
+constexpr int kMostPoolRows = 128;
+constexpr int kLeastPoolRows = 32;
+constexpr int kPoolBarriers = 512;
+
+int PoolRows(const ShardedModel& model) {
+  std::set<int> loaded;
+  for (const StretchRun& run : model.program.runs) {
+    if (run.microbatch != kAbsent) loaded.insert(run.stretch);
+  }
+  size_t barriers = 1;
+  for (int stretch : loaded) {
+    barriers += std::max<size_t>(model.laws[0][stretch]->replicas.size(), 1);
+  }
+  return std::clamp(kPoolBarriers / static_cast<int>(barriers), kLeastPoolRows,
+                    kMostPoolRows);
+}
 
 int StratifiedCoordinates(const ShardedModel& model) {
   const bool meets =
@@ -120,7 +136,8 @@ void ShardedSampler::PlaceBetweenRatios() {
 
 bool ShardedSampler::DrawLoads(const base::Budget& budget) {
   if (model_.load == nullptr) return true;
-  const LoadPool pool(*model_.graph, *model_.load, random_key_, kPoolRows);
+  const int pool_rows = PoolRows(model_);
+  const LoadPool pool(*model_.graph, *model_.load, random_key_, pool_rows);
   for (const auto& laws : model_.laws) {
     auto& node = moments_.emplace_back(laws.size());
     for (const StretchRun& run : model_.program.runs) {
@@ -140,8 +157,8 @@ bool ShardedSampler::DrawLoads(const base::Budget& budget) {
     const auto& score = scores_.NextExact();
     for (size_t i = 0; i < n_; ++i) {
       rows[i] =
-          std::min(static_cast<int>(stats::NormalCdf(score[i]) * kPoolRows),
-                   kPoolRows - 1);
+          std::min(static_cast<int>(stats::NormalCdf(score[i]) * pool_rows),
+                   pool_rows - 1);
     }
   }
   return true;
@@ -233,7 +250,8 @@ void ShardedSampler::AddMeetingCurves(const ShardedItem& item, int entry,
                                       const float* score, double* clock) {
   if (item.microbatch != kAbsent) {
     for (size_t i = 0; i < n_; ++i) {
-      clock[i] += mean_[i] + variance_[i] * static_cast<double>(score[i]);
+      const double z = static_cast<double>(score[i]);
+      clock[i] += mean_[i] + variance_[i] * z + third_[i] * (z * z - 1);
     }
     return;
   }
@@ -277,7 +295,11 @@ void ShardedSampler::Meet(const ShardedItem& item) {
     variance_.assign(n_, 0.0);
     third_.assign(n_, 0.0);
     AddLoadMoments(item.stretch, item.microbatch, 0, 1);
-    for (double& v : variance_) v = std::sqrt(v);
+    // Now the deviation, and the factor of the quadratic term.
+    for (size_t i = 0; i < n_; ++i) {
+      third_[i] = variance_[i] > 0 ? third_[i] / variance_[i] / 6 : 0;
+      variance_[i] = std::sqrt(variance_[i]);
+    }
   }
   const int lanes = model_.lanes;
   auto copy = [this](const float* row) { return ScoreRow(row, row + n_); };
