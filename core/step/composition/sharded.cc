@@ -17,7 +17,7 @@ constexpr int kBatches = 8;
 constexpr uint64_t kBatchKey = 0x9E3779B97F4A7C15;
 constexpr int kBatchSamples = 1024;
 // Where lanes are drawn one by one few coordinates are stratified.
-constexpr int kLanesBatchSamples = 2048;
+constexpr int kLanesBatchSamples = 1280;
 
 int BatchSamples(const ShardedModel& model, const SimulationOptions& options) {
   int64_t samples = model.lanes == 1 ? kBatchSamples : kLanesBatchSamples;

@@ -16,6 +16,10 @@ constexpr int kNetwork = static_cast<int>(FactorClass::kNetwork);
 
 // More meetings in a step than this are left to the reference method.
 constexpr int kMostMeetings = 256;
+// Network draws inside barriers take the compute factor where they are less
+// than this share of the step: what the factors do to the step is then wrong by
+// no more than that.
+constexpr double kLeastMix = 0.02;
 // What matters of the upper tail of a sum over the step.
 constexpr double kStepTail = 1e-6;
 
@@ -95,6 +99,36 @@ class ModelBuilder {
                        });
   }
 
+  // Share of a step's mean that is network draws which barriers wait for.
+  double NetworkInsideBarriers() const {
+    double inside = 0, all = 0;
+    auto mean = [this](int distribution) {
+      return graph_.distributions[distribution].Mean();
+    };
+    for (const StretchRun& run : model_.program.runs) {
+      const Stretch& stretch = model_.program.stretches[run.stretch];
+      auto add = [&](const LaneWork& work, double count) {
+        for (const OwnDraw& draw : work) {
+          const double seconds = mean(draw.distribution) * draw.count * count;
+          all += seconds;
+          if (draw.factor_class == FactorClass::kNetwork) inside += seconds;
+        }
+      };
+      add(stretch.work, run.count);
+      for (const LaneMeeting& meeting : stretch.meetings) {
+        add(meeting.work, meeting.count * run.count);
+        const double shared =
+            mean(meeting.collective) * meeting.count * run.count;
+        all += shared;
+        inside += shared;
+      }
+      if (stretch.collective != kAbsent) {
+        all += mean(stretch.collective) * run.count;
+      }
+    }
+    return all > 0 ? inside / all : 0;
+  }
+
   void SetRatios() {
     double low = 0, high = 0;
     for (const SharedFactor* shared : model_.factors) {
@@ -110,7 +144,7 @@ class ModelBuilder {
       high += network ? most : -least;
     }
     const auto& stretches = model_.program.stretches;
-    if (high - low < 1e-9 ||
+    if (high - low < 1e-9 || NetworkInsideBarriers() < kLeastMix ||
         std::none_of(stretches.begin(), stretches.end(),
                      [this](const Stretch& s) { return MixesClasses(s); })) {
       model_.ratios = {1};

@@ -22,7 +22,7 @@ constexpr uint32_t kShardedStreams = 0x5E000000;
 constexpr int kStratified = 24;
 constexpr int kStratifiedMeetings = 6;
 // Rows of the pool of loads, fewer where each has many barriers.
-constexpr int kMostPoolRows = 128;
+constexpr int kMostPoolRows = 96;
 constexpr int kLeastPoolRows = 32;
 constexpr int kPoolBarriers = 512;
 
