@@ -21,6 +21,10 @@ constexpr int64_t kFewestPilotPairs = 2;
 constexpr int64_t kFewestPairs = 4;
 // Weight, in samples, of the pooled variance in a kind's own.
 constexpr double kPooledWeight = 64;
+// The fitted law may be off by this share of a deviation plus this many errors
+// of the sample.
+constexpr double kMisfit = 0.06;
+constexpr double kSamplingErrors = 4.5;
 // Strata of rare stalls: none, one, two or more.
 constexpr int kStrata = 3;
 constexpr int kBatches = 16;
@@ -97,6 +101,13 @@ class ReplicaMaximum::Sampling {
       if (needed[stage]) laws[stage] = LawOfStage(stage);
     }
     return laws;
+  }
+
+  bool Fits(const std::vector<bool>& needed) const {
+    for (int stage = 0; stage < model_.stages; ++stage) {
+      if (needed[stage] && !FitsAt(stage)) return false;
+    }
+    return true;
   }
 
   stats::Moments EndOfStage(int stage) const {
@@ -254,15 +265,43 @@ class ReplicaMaximum::Sampling {
     return 2 * size_t(main().pairs[i / 2].sample - kStreamsOf[1]) + i % 2;
   }
 
+  // What the leader made of each draw.
+  std::vector<double> LeaderEnds(int stage) const {
+    std::vector<double> ends(2 * size_t(main().drawn[leader_]));
+    for (size_t i = 0; i < main().size(); ++i) {
+      if (main().kind(i) == leader_) ends[DrawOf(i)] = EndOf(main(), i, stage);
+    }
+    return ends;
+  }
+
+  // Compares the share of the leader's samples below quantiles of the fitted
+  // law with what it should be, at scores up to 2.5.
+  bool FitsAt(int stage) const {
+    StageFit fit;
+    fit.kinds.resize(kinds());
+    const std::vector<double> ends = LeaderEnds(stage);
+    FitLeader(ends, fit);
+    FitShape(ends, fit);
+    const KindLaw& law = fit.kinds[leader_];
+    if (law.sd <= 1e-9 * model_.nominal_end[stage]) return true;
+    if (!fit.shape.keeps_kurtosis()) return false;
+    for (double z = -2.5; z <= 2.5; z += 0.5) {
+      const double level = law.mean + law.sd * fit.shape.At(z);
+      const double below = static_cast<double>(std::count_if(
+          ends.begin(), ends.end(), [&](double x) { return x <= level; }));
+      const double n = static_cast<double>(ends.size());
+      const double p = stats::NormalCdf(z);
+      const double allowed = kSamplingErrors * std::sqrt(p * (1 - p) / n) +
+                             kMisfit * stats::NormalDensity(z);
+      if (std::abs(below / n - p) > allowed) return false;
+    }
+    return true;
+  }
+
   StageFit Fit(int stage) const {
     StageFit fit;
     fit.kinds.resize(kinds());
-    std::vector<double> leader(2 * size_t(main().drawn[leader_]));
-    for (size_t i = 0; i < main().size(); ++i) {
-      if (main().kind(i) == leader_) {
-        leader[DrawOf(i)] = EndOf(main(), i, stage);
-      }
-    }
+    const std::vector<double> leader = LeaderEnds(stage);
     FitLeader(leader, fit);
     FitShape(leader, fit);
     FitOthers(stage, leader, fit);
@@ -436,7 +475,8 @@ class ReplicaMaximum::Sampling {
     for (int i = 1; end > high && i <= kCells; ++i) {
       grid.push_back(high + (end - high) * i / kCells);
     }
-    for (double x : grid) log_p.push_back(LogCdf(fit, stalled, x));
+    const ShapeTable shape(fit.shape);
+    for (double x : grid) log_p.push_back(LogCdf(fit, shape, stalled, x));
     MaximumLaw law;
     size_t cell = 0;
     for (int node = 0; node < MaximumLaw::kNodes; ++node) {
@@ -450,21 +490,42 @@ class ReplicaMaximum::Sampling {
     return law;
   }
 
-  double LogCdf(const StageFit& fit,
+  // log F of the standardised law that all kinds share, once for all of them.
+  class ShapeTable {
+   public:
+    explicit ShapeTable(const ScoreShape& shape) {
+      for (int i = 0; i <= kCells; ++i) {
+        log_cdf_.push_back(LogNormalCdf(shape.Inverse(kLow + i * kStep)));
+      }
+    }
+
+    double LogCdf(double y) const {
+      const double position =
+          std::clamp((y - kLow) / kStep, 0.0, kCells - 1e-9);
+      const int cell = static_cast<int>(position);
+      return log_cdf_[cell] +
+             (position - cell) * (log_cdf_[cell + 1] - log_cdf_[cell]);
+    }
+
+   private:
+    static constexpr double kLow = -12, kStep = 1.0 / 32;
+    static constexpr int kCells = 32 * 32;
+    std::vector<double> log_cdf_;
+  };
+
+  double LogCdf(const StageFit& fit, const ShapeTable& shape,
                 const std::array<std::vector<double>, kStrata>& stalled,
                 double x) const {
     double sum = 0;
     for (const KindLaw& kind : fit.kinds) {
       if (kind.count == 0) continue;
-      double score = x >= kind.mean ? 40 : -40;
-      if (kind.sd > 0) {
-        score = fit.shape.Inverse((x - kind.mean) / kind.sd);
-      }
+      double log_p = x >= kind.mean ? 0 : -800;
+      if (kind.sd > 0) log_p = shape.LogCdf((x - kind.mean) / kind.sd);
       if (model_.expected_stalls == 0) {
-        sum += kind.count * LogNormalCdf(score);
+        sum += kind.count * log_p;
         continue;
       }
-      double p = stratum_[0] * stats::NormalCdf(score);
+      double p = stratum_[0] * std::exp(log_p);
       for (int i = 1; i < kStrata; ++i) {
         p += stratum_[i] * EmpiricalCdf(stalled[i], x - kind.mean);
       }
@@ -518,6 +579,10 @@ absl::Status ReplicaMaximum::Extend(int64_t samples, const base::Budget& budget,
 std::vector<MaximumLaw> ReplicaMaximum::Laws(
     const std::vector<bool>& needed) const {
   return sampling_->Laws(needed);
+}
+
+bool ReplicaMaximum::Fits(const std::vector<bool>& needed) const {
+  return sampling_->Fits(needed);
 }
 
 stats::Moments ReplicaMaximum::EndOfStage(int stage) const {

@@ -66,6 +66,11 @@ class ReplicaMaximum {
   // are filled in. Requires: Extend was OK.
   std::vector<MaximumLaw> Laws(const std::vector<bool>& needed) const;
 
+  // False where the samples of a needed stage do not follow the shape that the
+  // laws have: a replica that rests on few draws of unusual laws.
+  // Requires: Extend was OK.
+  bool Fits(const std::vector<bool>& needed) const;
+
   // Mean and deviation of one replica's end of `stage`, in seconds.
   // Requires: Extend was OK.
   stats::Moments EndOfStage(int stage) const;

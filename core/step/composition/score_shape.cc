@@ -30,7 +30,9 @@ ScoreShape::ScoreShape(double skew, double kurtosis)
     sd_ = std::sqrt(e * (e - 1)) / g_;
   }
   const double own = e * e * e * e + 2 * e * e * e + 3 * e * e - 6;
-  cubic_ = std::clamp(kurtosis - own, -0.25, 2.0) / 24;
+  const double rest = std::clamp(kurtosis - own, -0.25, 2.0);
+  cubic_ = rest / 24;
+  keeps_kurtosis_ = rest == kurtosis - own;
 }
 
 double ScoreShape::At(double z) const {

@@ -16,6 +16,9 @@ class ScoreShape {
   // does not explain counts from -0.25 to 2.
   ScoreShape(double skew, double kurtosis);
 
+  // False where kurtosis beyond the range above was cut off.
+  bool keeps_kurtosis() const { return keeps_kurtosis_; }
+
   // Quantile at score z.
   double At(double z) const;
 
@@ -28,6 +31,7 @@ class ScoreShape {
   double mean_ = 0;
   double sd_ = 1;
   double cubic_ = 0;
+  bool keeps_kurtosis_ = true;
 };
 
 }  // namespace prism::step
