@@ -364,10 +364,9 @@ class StretchBuilder {
     likely_ += most > 0 ? all / most : 1;
   }
 
-  bool HasSkewedLanes() const {
+  bool HasSkewedParts() const {
     return std::any_of(parts_.begin(), parts_.end(), [](const Part& part) {
-      return part.place != StretchStall::Place::kShared &&
-             !IsNearNormal(part.law.cumulants());
+      return !IsNearNormal(RepeatedCumulants(part.law.cumulants(), part.count));
     });
   }
 
@@ -416,10 +415,13 @@ class StretchBuilder {
     double apart = CorrelationOfMaxima(count, between / all);
     double same_first = CorrelationOfMaxima(count, (between + first) / all);
     double same_last = CorrelationOfMaxima(count, (between + last) / all);
-    if (HasSkewedLanes()) {
+    if (HasSkewedParts()) {
       same_last = CorrelationByLatest(true, false);
       same_first = CorrelationByLatest(false, true);
-      apart = std::min({apart, same_first, same_last});
+      // One replica's entries are sums of a first, a shared and a last part;
+      // maxima over many forget the sum and act as if by steps.
+      const double sum = std::max(0.0, same_first + same_last - 1);
+      apart = sum / count + (1 - 1 / count) * same_first * same_last;
     }
     MeetingCopula& copula = result_.copula;
     copula.common = std::sqrt(apart);

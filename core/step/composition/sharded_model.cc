@@ -17,8 +17,8 @@ constexpr int kNetwork = static_cast<int>(FactorClass::kNetwork);
 // More meetings in a step than this are left to the reference method.
 constexpr int kMostMeetings = 256;
 // Network draws inside barriers take the compute factor where they are less
-// than this share of the step: what the factors do to the step is then wrong by
-// no more than that.
+// than this share of all: what the network's factor does to the step is then
+// wrong by no more than that.
 constexpr double kLeastMix = 0.02;
 // What matters of the upper tail of a sum over the step.
 constexpr double kStepTail = 1e-6;
@@ -99,9 +99,9 @@ class ModelBuilder {
                        });
   }
 
-  // Share of a step's mean that is network draws which barriers wait for.
+  // Share of a step's network draws that barriers wait for.
   double NetworkInsideBarriers() const {
-    double inside = 0, all = 0;
+    double inside = 0, outside = 0;
     auto mean = [this](int distribution) {
       return graph_.distributions[distribution].Mean();
     };
@@ -109,24 +109,20 @@ class ModelBuilder {
       const Stretch& stretch = model_.program.stretches[run.stretch];
       auto add = [&](const LaneWork& work, double count) {
         for (const OwnDraw& draw : work) {
-          const double seconds = mean(draw.distribution) * draw.count * count;
-          all += seconds;
-          if (draw.factor_class == FactorClass::kNetwork) inside += seconds;
+          if (draw.factor_class != FactorClass::kNetwork) continue;
+          inside += mean(draw.distribution) * draw.count * count;
         }
       };
       add(stretch.work, run.count);
       for (const LaneMeeting& meeting : stretch.meetings) {
         add(meeting.work, meeting.count * run.count);
-        const double shared =
-            mean(meeting.collective) * meeting.count * run.count;
-        all += shared;
-        inside += shared;
+        inside += mean(meeting.collective) * meeting.count * run.count;
       }
       if (stretch.collective != kAbsent) {
-        all += mean(stretch.collective) * run.count;
+        outside += mean(stretch.collective) * run.count;
       }
     }
-    return all > 0 ? inside / all : 0;
+    return inside > 0 ? inside / (inside + outside) : 0;
   }
 
   void SetRatios() {
