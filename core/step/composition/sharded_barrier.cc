@@ -66,6 +66,15 @@ class StretchBuilder {
   }
 
  private:
+  // Lanes that meet after the first meeting, all with the same law.
+  struct Meeting {
+    HazardTable hazard;             // of one lane
+    double mean = 0, variance = 0;  // of the latest
+    double from = 0, to = 0;        // the latest is between
+    double share = 0;               // of its variance that is network
+    double count = 1;
+  };
+
   // Draws that slowdowns and loads multiply must do so alike.
   bool HasOneClass() const {
     bool compute = false, optimizer = false;
@@ -178,7 +187,11 @@ class StretchBuilder {
     moments.compute_variance = (1 - share) * latest.variance() * meeting.count;
     moments.network_variance = share * latest.variance() * meeting.count;
     between_ += moments;
-    meetings_.push_back({sum, moments, share, meeting.count});
+    if (!graph_.slowdown.empty()) {
+      meetings_.push_back({HazardTable(sum), latest.mean(), latest.variance(),
+                           sum.AtHazard(9), sum.AtHazard(1e-6), share,
+                           meeting.count});
+    }
     parts_.push_back(
         {std::move(latest), meeting.count, StretchStall::Place::kShared});
   }
@@ -199,34 +212,36 @@ class StretchBuilder {
     WorkMoments moments = Times(between_, low);
     if (low == high) return moments;
     for (const Meeting& meeting : meetings_) {
-      const double surplus =
-          MeanOfLatest(meeting.lane, replica) -
-          low * meeting.lane.MaximumOf(graph_.grid.lanes).mean();
-      moments.compute_mean += surplus * (1 - meeting.share) * meeting.count;
+      const auto [mean, variance] = LatestLane(meeting, replica, high);
+      const double share = (1 - meeting.share) * meeting.count;
+      moments.compute_mean += share * (mean - low * meeting.mean);
+      moments.compute_variance +=
+          share * (variance - low * low * meeting.variance);
     }
     return moments;
   }
 
-  // By the trapezoid rule on the distribution function of the latest lane.
-  double MeanOfLatest(const TailLaw& lane, int replica) const {
-    const double deviation = std::sqrt(lane.variance());
-    double top = 0;
-    for (int l = 0; l < graph_.grid.lanes; ++l) {
-      top = std::max(top, Slowdown(replica, l));
-    }
-    const double from = top * (lane.mean() - 5 * deviation);
-    const double to = top * (lane.mean() + 7 * deviation);
-    constexpr int kCells = 48;
-    const double step = (to - from) / kCells;
-    double mean = from;
+  // Mean and variance of the latest lane, from its distribution function.
+  std::pair<double, double> LatestLane(const Meeting& meeting, int replica,
+                                       double slowest) const {
+    constexpr int kCells = 40;
+    const double from = slowest * meeting.from;
+    const double step = slowest * (meeting.to - meeting.from) / kCells;
+    double before = 0, mean = 0, square = 0;
     for (int i = 0; i <= kCells; ++i) {
       double hazard = 0;
       for (int l = 0; l < graph_.grid.lanes; ++l) {
-        hazard += lane.Hazard((from + i * step) / Slowdown(replica, l));
+        hazard += meeting.hazard.At((from + i * step) / Slowdown(replica, l));
       }
-      mean -= std::expm1(-hazard) * step * (i == 0 || i == kCells ? 0.5 : 1);
+      const double below = i == kCells ? 1 : std::exp(-hazard);
+      const double x = (i - 0.5) * step;
+      mean += (below - before) * x;
+      square += (below - before) * x * x;
+      before = below;
     }
-    return mean;
+    // The masses sit in the middle of their cells: Sheppard's correction.
+    const double variance = square - mean * mean - step * step / 12;
+    return {from + mean, std::max(variance, 0.0)};
   }
 
   void SetReplicas() {
@@ -364,12 +379,6 @@ class StretchBuilder {
     likely_ += most > 0 ? all / most : 1;
   }
 
-  bool HasSkewedParts() const {
-    return std::any_of(parts_.begin(), parts_.end(), [](const Part& part) {
-      return !IsNearNormal(RepeatedCumulants(part.law.cumulants(), part.count));
-    });
-  }
-
   // The sum of the parts of one place; the latest lane's with `latest`.
   TailLaw PlaceSum(StretchStall::Place place, bool latest) const {
     std::vector<RepeatedLaw> terms;
@@ -415,7 +424,7 @@ class StretchBuilder {
     double apart = CorrelationOfMaxima(count, between / all);
     double same_first = CorrelationOfMaxima(count, (between + first) / all);
     double same_last = CorrelationOfMaxima(count, (between + last) / all);
-    if (HasSkewedParts()) {
+    if (!IsNearNormal(result_.own.cumulants())) {
       same_last = CorrelationByLatest(true, false);
       same_first = CorrelationByLatest(false, true);
       // One replica's entries are sums of a first, a shared and a last part;
@@ -443,12 +452,6 @@ class StretchBuilder {
     TailLaw law;
     double count = 1;
     StretchStall::Place place = StretchStall::Place::kShared;
-  };
-  struct Meeting {
-    TailLaw lane;
-    WorkMoments moments;
-    double share = 0;
-    double count = 1;
   };
 
   const StepGraph& graph_;
