@@ -29,6 +29,6 @@ if(PRISM_SANITIZE)
     -fsanitize=${PRISM_SANITIZE} -fno-omit-frame-pointer
     -fno-sanitize-recover=all
     # g++ 12 loses track of initialisation through the instrumentation.
-    -Wno-maybe-uninitialized)
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   target_link_options(prism_options INTERFACE -fsanitize=${PRISM_SANITIZE})
 endif()

@@ -83,10 +83,13 @@ class Reducer {
     }
     if (!AddPass(segment)) return false;
     if (segment.count == 1) return true;
-    const size_t first = parts_.size();
+    const size_t first = parts_.size(), first_stall = stalls_.size();
     if (!AddPass(segment)) return false;
     for (size_t i = first; i < parts_.size(); ++i) {
       parts_[i].copies = segment.count - 1;
+    }
+    for (size_t i = first_stall; i < stalls_.size(); ++i) {
+      stalls_[i].probability *= static_cast<double>(segment.count - 1);
     }
     return true;
   }

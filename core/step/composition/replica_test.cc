@@ -1,0 +1,314 @@
+// One replica: its model, its samples, and the maximum over many.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "core/step/composition/kind_selection.h"
+#include "core/step/composition/replica_kinds.h"
+#include "core/step/composition/replica_maximum.h"
+#include "core/step/composition/replica_sampler.h"
+#include "core/step/composition/score_law.h"
+#include "core/step/composition/test_models.h"
+#include "core/step/test_support.h"
+
+namespace prism::step {
+namespace {
+
+using stats::Distribution;
+
+StepProfile ConstantPipeline(ScheduleKind schedule, int chunks = 1) {
+  StepProfile profile = ConstantProfile(schedule, 3, chunks, 6, 3, 5);
+  profile.transfer = Distribution::MakeConstant(0.7);
+  profile.stage_scale.assign(3 * chunks, 1.0);
+  profile.stage_scale[1] = 1.4;
+  return profile;
+}
+
+StepProfile NoisyPipeline() {
+  StepProfile profile = ConstantPipeline(ScheduleKind::kOneForwardOneBackward);
+  profile.forward[0].compute = Distribution::MakeGamma(3, 0.2);
+  profile.backward[0].compute = Distribution::MakeNormal(5, 0.4);
+  profile.transfer = Distribution::MakeLognormal(0.7, 0.3);
+  profile.microbatch_load = Distribution::MakeLognormal(1, 0.1);
+  return profile;
+}
+
+std::vector<ReplicaPair> Pairs(int n, int first = 0) {
+  std::vector<ReplicaPair> pairs;
+  for (int i = 0; i < n; ++i) {
+    pairs.push_back({0, static_cast<uint32_t>(first + i), 0});
+  }
+  return pairs;
+}
+
+// Ends of the pairs and their mirror images: [stage][2 * pair + mirror].
+std::vector<std::vector<float>> EndsOf(const PipelineModel& model,
+                                       const std::vector<ReplicaPair>& pairs) {
+  std::vector<std::vector<float>> ends(model.stages,
+                                       std::vector<float>(2 * pairs.size()));
+  std::vector<float*> to;
+  for (auto& stage : ends) to.push_back(stage.data());
+  ReplicaSampler sampler(model, {}, 1);
+  EXPECT_TRUE(sampler.Run(pairs, base::UnlimitedBudget(), to));
+  return ends;
+}
+
+TEST(PipelineModel, NominalEndIsTheNominalStepOfConstants) {
+  const StepProfile profiles[] = {
+      ConstantPipeline(ScheduleKind::kGpipe),
+      ConstantPipeline(ScheduleKind::kOneForwardOneBackward),
+      ConstantPipeline(ScheduleKind::kInterleaved, 2)};
+  for (const StepProfile& profile : profiles) {
+    const auto of = BuildModel(profile);
+    ASSERT_NE(of, nullptr);
+    const auto& end = of->model.nominal_end;
+    EXPECT_NEAR(*std::max_element(end.begin(), end.end()),
+                ConstantSeconds(of->graph), 1e-12);
+  }
+}
+
+TEST(PipelineModel, CountsDrawsAndStalls) {
+  StepProfile profile = NoisyPipeline();
+  const auto of = BuildModel(profile);
+  ASSERT_NE(of, nullptr);
+  // 18 operations each way, 12 hops each way, 6 loads.
+  EXPECT_EQ(of->model.draws(), 36 + 24 + 6);
+  EXPECT_EQ(of->model.expected_stalls, 0);
+  profile.forward[0].compute =
+      Distribution::MakeMixture({{1 - 1e-5, Distribution::MakeNormal(3, 0.1)},
+                                 {1e-5, Distribution::MakeConstant(90)}});
+  const auto stalling = BuildModel(profile);
+  ASSERT_NE(stalling, nullptr);
+  EXPECT_NEAR(stalling->model.expected_stalls, 18e-5, 1e-9);
+}
+
+TEST(ReplicaSampler, ConstantsEndAsNominal) {
+  const auto of = BuildModel(ConstantPipeline(ScheduleKind::kGpipe));
+  ASSERT_NE(of, nullptr);
+  for (const auto& stage : EndsOf(of->model, Pairs(20))) {
+    // Offsets of the schedule are single precision: 1e-7 of 0.1 s.
+    for (const float end : stage) EXPECT_NEAR(end, 0, 1e-7);
+  }
+}
+
+TEST(ReplicaSampler, MirrorImagesOfOneNormalCancel) {
+  const auto of = BuildModel(OneOperation(Distribution::MakeNormal(10, 1)));
+  ASSERT_NE(of, nullptr);
+  const auto ends = EndsOf(of->model, Pairs(50))[0];
+  for (size_t i = 0; i < ends.size(); i += 2) {
+    EXPECT_NEAR(ends[i], -ends[i + 1], 1e-8);
+    EXPECT_NE(ends[i], 0);
+  }
+}
+
+TEST(ReplicaSampler, DrawsBelongToTheSampleWhateverTheBlock) {
+  const auto of = BuildModel(NoisyPipeline());
+  ASSERT_NE(of, nullptr);
+  const auto all = EndsOf(of->model, Pairs(ReplicaSampler::kBlock));
+  const auto some = EndsOf(of->model, Pairs(7, 40));
+  for (size_t stage = 0; stage < all.size(); ++stage) {
+    EXPECT_TRUE(std::equal(some[stage].begin(), some[stage].end(),
+                           all[stage].begin() + 80));
+  }
+}
+
+TEST(ReplicaSampler, StalledReplicasEndLater) {
+  StepProfile profile = NoisyPipeline();
+  profile.backward[0].compute =
+      Distribution::MakeMixture({{1 - 1e-5, Distribution::MakeNormal(5, 0.4)},
+                                 {1e-5, Distribution::MakeConstant(500)}});
+  const auto of = BuildModel(profile);
+  ASSERT_NE(of, nullptr);
+  std::vector<ReplicaPair> pairs = Pairs(30);
+  const auto common = EndsOf(of->model, pairs);
+  for (ReplicaPair& pair : pairs) pair.stalls = 1;
+  const auto stalled = EndsOf(of->model, pairs);
+  // The first stage ends last, and waits for whoever stalls: for 495 ms, or
+  // 693 on the slower second stage. Slack hides but a little.
+  for (size_t i = 0; i < common[0].size(); ++i) {
+    EXPECT_GT(stalled[0][i], common[0][i] + 0.4);
+    EXPECT_LT(stalled[0][i], common[0][i] + 0.71);
+  }
+}
+
+class CancelledBudget final : public base::Budget {
+ public:
+  bool Cancelled() const override { return true; }
+  absl::Duration Elapsed() const override { return absl::ZeroDuration(); }
+  absl::Duration Remaining() const override { return absl::InfiniteDuration(); }
+};
+
+TEST(ReplicaSampler, StopsWhenCancelled) {
+  const auto of = BuildModel(OneOperation(Distribution::MakeNormal(10, 1)));
+  ASSERT_NE(of, nullptr);
+  float ends[2];
+  float* to[] = {ends};
+  ReplicaSampler sampler(of->model, {}, 1);
+  EXPECT_FALSE(sampler.Run(Pairs(1), CancelledBudget(), to));
+}
+
+TEST(ReplicaKinds, AllAreOneKindWithoutSlowdowns) {
+  StepProfile profile = NoisyPipeline();
+  profile.data = 12;
+  const auto kinds = FindReplicaKinds(BuildGraph(profile));
+  ASSERT_EQ(kinds.size(), 1u);
+  EXPECT_EQ(kinds[0].count, 12);
+}
+
+TEST(ReplicaKinds, EqualSlowdownsAreOneKind) {
+  StepProfile profile = NoisyPipeline();
+  profile.data = 12;
+  // Three ranks a replica; 4 and 7 alike, 9 not.
+  profile.slowdown = {{4 * 3 + 1, 1.1}, {7 * 3 + 1, 1.1}, {9 * 3 + 2, 1.1}};
+  const auto kinds = FindReplicaKinds(BuildGraph(profile));
+  ASSERT_EQ(kinds.size(), 3u);
+  EXPECT_EQ(kinds[0].first_replica, 0);
+  EXPECT_EQ(kinds[0].count, 9);
+  EXPECT_EQ(kinds[1].first_replica, 4);
+  EXPECT_EQ(kinds[1].count, 2);
+  EXPECT_EQ(kinds[2].first_replica, 9);
+  EXPECT_EQ(kinds[2].count, 1);
+}
+
+// Replica r is 1 + r * step times as slow.
+StepProfile UnevenProfile(int replicas, double step) {
+  StepProfile profile = OneOperation(Distribution::MakeNormal(100, 1));
+  profile.data = replicas;
+  for (int r = 0; r < replicas; ++r) {
+    profile.slowdown.push_back({r, 1 + r * step});
+  }
+  return profile;
+}
+
+SelectedKinds SelectOf(const ModelOf& of) {
+  return SelectKinds(of.graph, of.model, FindReplicaKinds(of.graph), {0}, 1);
+}
+
+int CountOf(const SelectedKinds& selected) {
+  int count = 0;
+  for (const ReplicaKind& kind : selected.kinds) count += kind.count;
+  return count;
+}
+
+TEST(KindSelection, FewKindsAreAllKept) {
+  const auto of = BuildModel(UnevenProfile(20, 0.01));
+  ASSERT_NE(of, nullptr);
+  const SelectedKinds selected = SelectOf(*of);
+  ASSERT_EQ(selected.kinds.size(), 20u);
+  for (size_t k = 0; k < 20; ++k) {
+    EXPECT_NEAR(selected.factors[k].mean[of->model.operations[0].law],
+                1 + 0.01 * static_cast<double>(k), 1e-6);
+  }
+}
+
+TEST(KindSelection, ManyKindsStandForAll) {
+  const auto of = BuildModel(UnevenProfile(1000, 1e-5));
+  ASSERT_NE(of, nullptr);
+  const SelectedKinds selected = SelectOf(*of);
+  EXPECT_LE(selected.kinds.size(), 128u);
+  EXPECT_EQ(CountOf(selected), 1000);
+  EXPECT_EQ(selected.kinds[0].first_replica, 999);
+  EXPECT_EQ(selected.kinds[0].count, 1);
+}
+
+TEST(KindSelection, HopelessKindsAreLeftOut) {
+  // Eight deviations are 8% of the mean: some 80 replicas of 1,000.
+  const auto of = BuildModel(UnevenProfile(1000, 1e-3));
+  ASSERT_NE(of, nullptr);
+  const SelectedKinds selected = SelectOf(*of);
+  EXPECT_GT(CountOf(selected), 40);
+  EXPECT_LT(CountOf(selected), 120);
+  for (const ReplicaKind& kind : selected.kinds) {
+    EXPECT_GT(kind.first_replica, 800);
+  }
+}
+
+TEST(KindSelection, WithoutSlowdownsNothingIsScaled) {
+  const auto of = BuildModel(NoisyPipeline());
+  ASSERT_NE(of, nullptr);
+  const SelectedKinds selected = SelectKinds(
+      of->graph, of->model, FindReplicaKinds(of->graph), {0, 0, 0}, 1);
+  EXPECT_EQ(selected.kinds.size(), 1u);
+  EXPECT_TRUE(selected.factors.empty());
+}
+
+MaximumLaw LawOf(const PipelineModel& model, const MaximumRequest& request,
+                 int64_t samples) {
+  ReplicaMaximum maximum(model, request);
+  base::InlineExecutor executor;
+  EXPECT_TRUE(maximum.Extend(samples, base::UnlimitedBudget(), executor).ok());
+  return maximum.Laws({true})[0];
+}
+
+TEST(ReplicaMaximum, FollowsOrderStatisticsOfANormal) {
+  const auto of = BuildModel(OneOperation(Distribution::MakeNormal(10, 1)));
+  ASSERT_NE(of, nullptr);
+  for (const int count : {1, 16, 2048}) {
+    const MaximumLaw law = LawOf(
+        of->model, {.kinds = {{0, count}}, .factors = {}, .closing_mean = {0}},
+        1 << 14);
+    for (double z = -2; z <= 2.5; z += 0.5) {
+      const double exact = 10 + ScoreOfOneAmong(count, z);
+      EXPECT_NEAR(law.At(z) * 1e3, exact, 4e3 * law.ErrorAt(z) + 0.02)
+          << count << " at " << z;
+      EXPECT_LT(law.ErrorAt(z) * 1e3, 0.15);
+    }
+  }
+}
+
+TEST(ReplicaMaximum, OfSeveralKindsHasTheProduct) {
+  const auto of = BuildModel(OneOperation(Distribution::MakeNormal(10, 1)));
+  ASSERT_NE(of, nullptr);
+  const size_t laws = of->model.laws.size();
+  const auto factor = [&](float f) {
+    return KindFactors{std::vector<float>(laws, f),
+                       std::vector<float>(laws, f)};
+  };
+  const MaximumLaw law = LawOf(of->model,
+                               {.kinds = {{0, 30}, {1, 4}},
+                                .factors = {factor(1), factor(1.1f)},
+                                .closing_mean = {0}},
+                               1 << 14);
+  const ScoreLaw one = ScoreLaw::Of(Distribution::MakeNormal(10, 1));
+  const WeightedFactor copies[] = {{1, 30}, {1.1, 4}};
+  const ScoreLaw exact = one.MaximumOf(copies);
+  for (double z = -2; z <= 2.5; z += 0.5) {
+    EXPECT_NEAR(law.At(z) * 1e3, exact.At(z), 4e3 * law.ErrorAt(z) + 0.03) << z;
+  }
+}
+
+TEST(ReplicaMaximum, GrowsToTheSameLawInAnySteps) {
+  const auto of = BuildModel(NoisyPipeline());
+  ASSERT_NE(of, nullptr);
+  const MaximumRequest request = {
+      .kinds = {{0, 64}}, .factors = {}, .closing_mean = {0, 0, 0}};
+  base::InlineExecutor executor;
+  const base::UnlimitedBudget budget;
+  ReplicaMaximum at_once(of->model, request), stepwise(of->model, request);
+  ASSERT_TRUE(at_once.Extend(1500, budget, executor).ok());
+  for (const int64_t samples : {200, 333, 1500}) {
+    ASSERT_TRUE(stepwise.Extend(samples, budget, executor).ok());
+  }
+  const auto a = at_once.Laws({true, true, true});
+  const auto b = stepwise.Laws({true, true, true});
+  for (size_t stage = 0; stage < a.size(); ++stage) {
+    EXPECT_EQ(a[stage].seconds, b[stage].seconds);
+  }
+}
+
+TEST(ReplicaMaximum, StopsWhenCancelled) {
+  const auto of = BuildModel(OneOperation(Distribution::MakeNormal(10, 1)));
+  ASSERT_NE(of, nullptr);
+  const MaximumRequest request = {
+      .kinds = {{0, 2}}, .factors = {}, .closing_mean = {0}};
+  ReplicaMaximum maximum(of->model, request);
+  base::InlineExecutor executor;
+  EXPECT_EQ(maximum.Extend(100, CancelledBudget(), executor).code(),
+            absl::StatusCode::kCancelled);
+}
+
+}  // namespace
+}  // namespace prism::step

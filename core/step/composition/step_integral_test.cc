@@ -1,0 +1,168 @@
+#include "core/step/composition/step_integral.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/step/composition/closing_model.h"
+#include "core/step/composition/test_models.h"
+#include "core/step/test_support.h"
+
+namespace prism::step {
+namespace {
+
+using stats::Distribution;
+
+// Every replica ends each of `stages` stages at `seconds`.
+RegimeNode ConstantNode(double seconds, int stages = 1, double log_ratio = 0) {
+  MaximumLaw law;
+  law.seconds.assign(MaximumLaw::kNodes, seconds);
+  law.standard_error.assign(MaximumLaw::kNodes, 0);
+  return {log_ratio, std::vector<MaximumLaw>(stages, law)};
+}
+
+IntegratedStep Integrate(const StepGraph& graph, double seconds) {
+  auto closings = BuildClosingModel(graph);
+  EXPECT_TRUE(closings.has_value());
+  if (!closings.has_value()) return {};
+  const int stages = graph.grid.stages;
+  return IntegrateStep({.graph = &graph,
+                        .nodes = {ConstantNode(seconds, stages)},
+                        .closings = *closings,
+                        .needed = std::vector<bool>(stages, true),
+                        .random_key = 1});
+}
+
+// One coordinate is stratified, so a quantile is off by a stratum or two:
+// that over the density, which is at least q (1 - q) over the deviation.
+double StratumError(size_t level, double deviation) {
+  const double q = kQuantileLevels[level];
+  return 2.0 / 8192 * deviation / (q * (1 - q));
+}
+
+StepProfile Closing(Distribution gradient_sync, Distribution optimizer) {
+  StepProfile profile = OneOperation(Distribution::MakeConstant(0));
+  profile.data = 4;
+  profile.gradient_sync = std::move(gradient_sync);
+  profile.optimizer = std::move(optimizer);
+  return profile;
+}
+
+TEST(StepIntegral, ConstantsAddUp) {
+  const StepGraph graph = BuildGraph(
+      Closing(Distribution::MakeConstant(3), Distribution::MakeConstant(2)));
+  const IntegratedStep step = Integrate(graph, 0.1);
+  for (size_t q = 0; q < kQuantileLevels.size(); ++q) {
+    EXPECT_NEAR(step.time.quantile_seconds[q], 0.105, 1e-12);
+    EXPECT_NEAR(step.time.standard_error_seconds[q], 0, 1e-12);
+  }
+  EXPECT_NEAR(step.time.mean_seconds, 0.105, 1e-12);
+  EXPECT_NEAR(step.time.standard_deviation_seconds, 0, 1e-9);
+}
+
+TEST(StepIntegral, ExponentialClosingGivesItsQuantiles) {
+  const StepGraph graph =
+      BuildGraph(Closing(Distribution::MakeShiftedExponential(1, 10), {}));
+  const IntegratedStep step = Integrate(graph, 0.1);
+  for (size_t q = 0; q < kQuantileLevels.size(); ++q) {
+    EXPECT_NEAR(step.time.quantile_seconds[q],
+                0.101 - 0.01 * std::log1p(-kQuantileLevels[q]),
+                StratumError(q, 0.01));
+  }
+}
+
+TEST(StepIntegral, LanesDrawTheirOwnCollectives) {
+  StepProfile profile =
+      Closing(Distribution::MakeShiftedExponential(0, 10), {});
+  profile.tensor = 8;
+  const IntegratedStep step = Integrate(BuildGraph(profile), 0.1);
+  for (size_t q = 0; q < kQuantileLevels.size(); ++q) {
+    EXPECT_NEAR(step.time.quantile_seconds[q],
+                0.1 - 0.01 * std::log1p(-std::pow(kQuantileLevels[q], 1.0 / 8)),
+                StratumError(q, 0.013));
+  }
+}
+
+TEST(StepIntegral, StepWideFactorsMultiplyTheirClass) {
+  StepProfile profile =
+      Closing(Distribution::MakeConstant(50), Distribution::MakeConstant(20));
+  profile.compute_regime = Distribution::MakeLognormal(1, 0.2);
+  const IntegratedStep step = Integrate(BuildGraph(profile), 0.1);
+  // Replicas and optimizer stretch, the gradient collective does not.
+  for (size_t q = 0; q < kQuantileLevels.size(); ++q) {
+    EXPECT_NEAR(
+        step.time.quantile_seconds[q],
+        0.05 + 0.12 * profile.compute_regime.Quantile(kQuantileLevels[q]),
+        StratumError(q, 0.024));
+  }
+}
+
+TEST(StepIntegral, LatestStageDecides) {
+  StepProfile profile = Closing(Distribution::MakeConstant(3), {});
+  profile.pipeline = 2;
+  const StepGraph graph = BuildGraph(profile);
+  RegimeNode node = ConstantNode(0.1, 2);
+  node.stages[1].seconds.assign(MaximumLaw::kNodes, 0.2);
+  const auto closings = BuildClosingModel(graph);
+  ASSERT_TRUE(closings.has_value());
+  IntegralRequest request{.graph = &graph,
+                          .nodes = {node},
+                          .closings = *closings,
+                          .needed = {true, true},
+                          .random_key = 1};
+  EXPECT_NEAR(IntegrateStep(request).time.mean_seconds, 0.203, 1e-12);
+  request.needed[1] = false;
+  EXPECT_NEAR(IntegrateStep(request).time.mean_seconds, 0.103, 1e-12);
+}
+
+TEST(StepIntegral, ErrorsOfTheMaximaAreCarriedOver) {
+  const StepGraph graph = BuildGraph(Closing({}, {}));
+  RegimeNode node = ConstantNode(0.1);
+  node.stages[0].standard_error.assign(MaximumLaw::kNodes, 0.004);
+  const IntegratedStep step =
+      IntegrateStep({.graph = &graph,
+                     .nodes = {node},
+                     .closings = *BuildClosingModel(graph),
+                     .needed = {true},
+                     .random_key = 1});
+  EXPECT_NEAR(step.replica_error_seconds[3], 0.004, 1e-9);
+  EXPECT_NEAR(step.time.standard_error_seconds[3], 0.004, 1e-9);
+}
+
+TEST(ClosingModel, CollectiveThenLongestOptimizer) {
+  const auto closings = BuildClosingModel(
+      BuildGraph(Closing(Distribution::MakeNormal(3, 0.1),
+                         Distribution::MakeShiftedExponential(1, 2))));
+  ASSERT_TRUE(closings.has_value());
+  const auto& tasks = (*closings)[0].tasks;
+  ASSERT_EQ(tasks.size(), 2u);
+  EXPECT_EQ(tasks[0].factor_class, FactorClass::kNetwork);
+  EXPECT_NEAR(tasks[0].of_lane(0).At(0), 3e-3, 1e-12);
+  EXPECT_EQ(tasks[1].factor_class, FactorClass::kOptimizer);
+  // The median of the maximum of four.
+  EXPECT_NEAR(tasks[1].of_lane(0).At(0),
+              1e-3 - 2e-3 * std::log1p(-std::pow(0.5, 0.25)), 1e-5);
+}
+
+TEST(ClosingModel, SlowestRankDecidesAConstantOptimizer) {
+  StepProfile profile = Closing({}, Distribution::MakeConstant(2));
+  profile.slowdown = {{1, 1.5}, {2, 3}};
+  const auto closings = BuildClosingModel(BuildGraph(profile));
+  ASSERT_TRUE(closings.has_value());
+  EXPECT_NEAR((*closings)[0].mean, 6e-3, 1e-12);
+}
+
+TEST(ClosingModel, UnequalWorkBeforeTheReplicasMeetIsLeftToTheReference) {
+  StepGraph graph = BuildGraph(
+      Closing(Distribution::MakeConstant(3), Distribution::MakeNormal(2, 1)));
+  for (Segment& segment : graph.programs[graph.closing[0]].segments) {
+    std::reverse(segment.tasks.begin(), segment.tasks.end());
+  }
+  std::reverse(graph.programs[graph.closing[0]].segments.begin(),
+               graph.programs[graph.closing[0]].segments.end());
+  EXPECT_FALSE(BuildClosingModel(graph).has_value());
+}
+
+}  // namespace
+}  // namespace prism::step
