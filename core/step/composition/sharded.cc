@@ -30,8 +30,8 @@ int BatchSamples(const ShardedModel& model, const SimulationOptions& options) {
 // plain sample's deviation: room for what the laws approximate, which is more
 // where lanes meet or loads are drawn.
 constexpr double kDeviations = 2;
-constexpr double kLeastShare = 0.8;
-constexpr double kLeastShareOfSampled = 1.6;
+constexpr double kLeastShare = 1.2;
+constexpr double kLeastShareOfSampled = 2.4;
 
 double LeastShare(const ShardedModel& model) {
   const bool meets =
@@ -89,7 +89,8 @@ std::optional<absl::StatusOr<StepTime>> SimulateSharded(
     const CompiledGraph& compiled, const SimulationOptions& options,
     const base::Budget& budget, base::Executor& executor) {
   if (!compiled.replicas_interact) return std::nullopt;
-  const auto model = BuildShardedModel(compiled);
+  const auto model = BuildShardedModel(compiled, budget);
+  if (budget.Cancelled()) return absl::CancelledError("cancelled");
   if (!model.has_value()) return std::nullopt;
   const int samples = BatchSamples(*model, options);
   std::vector<std::vector<double>> batches(kBatches);
@@ -100,7 +101,7 @@ std::optional<absl::StatusOr<StepTime>> SimulateSharded(
     batches[batch] = sampler.Run(budget);
   });
   for (const auto& batch : batches) {
-    if (batch.empty()) return absl::CancelledError("the caller went away");
+    if (batch.empty()) return absl::CancelledError("cancelled");
   }
   return Summarise(batches, LeastShare(*model));
 }

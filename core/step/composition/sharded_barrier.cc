@@ -60,7 +60,7 @@ class StretchBuilder {
     result_.own_moments += last_;
     SetReplicas();
     SetBarriers();
-    if (result_.meets) SetCopula();
+    if (result_.meets && setting_.needs_copula) SetCopula();
     if (!result_.meets) SetExcess();
     return std::move(result_);
   }
@@ -492,9 +492,10 @@ std::optional<StretchLaw> BuildStretchLaw(const StepGraph& graph,
 
 double CorrelationOfLatest(const TailLaw& one, int copies,
                            double mean_of_latest) {
-  constexpr int kScores = 97;
-  constexpr double kStep = 0.125, kEnd = 6;
-  constexpr int kBisections = 10;
+  constexpr int kScores = 49;
+  constexpr double kStep = 0.25, kEnd = 6;
+  constexpr double kShared = 0.5;
+  constexpr int kBisections = 8;
   std::array<double, kScores> scores;
   for (int i = 0; i < kScores; ++i) scores[i] = i * kStep - kEnd;
   const std::vector<double> values = one.AtScores(scores);
@@ -504,17 +505,17 @@ double CorrelationOfLatest(const TailLaw& one, int copies,
     double sum = 0, before = 0;
     for (int i = 0; i < kScores; ++i) {
       double below = 0;
-      for (double s = -5; s <= 5; s += 0.25) {
+      for (double s = -5; s <= 5; s += kShared) {
         const double cdf = stats::NormalCdf(
             (scores[i] + kStep / 2 - std::sqrt(rho) * s) / std::sqrt(1 - rho));
-        below += 0.25 * stats::NormalDensity(s) * std::pow(cdf, copies);
+        below += kShared * stats::NormalDensity(s) * std::pow(cdf, copies);
       }
       sum += values[i] * (below - before);
       before = below;
     }
     return sum / before;
   };
-  double low = 0, high = 0.98;
+  double low = 0, high = 0.96;
   for (int i = 0; i < kBisections; ++i) {
     const double middle = (low + high) / 2;
     (mean(middle) > mean_of_latest ? low : high) = middle;

@@ -104,6 +104,7 @@ struct StretchSetting {
   std::array<double, kFactorClasses> factor = {1, 1, 1};
   // The loads, where the barrier is known given them only; else null.
   const stats::Distribution* load = nullptr;
+  bool needs_copula = true;
 };
 
 // The law of `stretch`, or nothing where its draws bear unlike factors.

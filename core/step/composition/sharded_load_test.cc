@@ -31,8 +31,9 @@ std::vector<BarrierMoments> ForwardMoments(const StepGraph& graph,
       .meetings = {},
       .work = {{graph.programs[0].segments[0].tasks[0].distribution,
                 FactorClass::kCompute, 1}}};
-  const auto law = BuildStretchLaw(graph, stretch,
-                                   {.factor = {1, 1, 1}, .load = &load}, cache);
+  const auto law = BuildStretchLaw(
+      graph, stretch,
+      {.factor = {1, 1, 1}, .load = &load, .needs_copula = false}, cache);
   EXPECT_TRUE(law.has_value());
   const LoadPool pool(graph, load, 7, kRows);
   return pool.Moments(*law, 0, base::UnlimitedBudget());

@@ -25,8 +25,11 @@ constexpr double kStepTail = 1e-6;
 
 class ModelBuilder {
  public:
-  explicit ModelBuilder(const CompiledGraph& compiled)
-      : compiled_(compiled), graph_(*compiled.graph), cache_(graph_) {}
+  ModelBuilder(const CompiledGraph& compiled, const base::Budget& budget)
+      : compiled_(compiled),
+        graph_(*compiled.graph),
+        budget_(budget),
+        cache_(graph_) {}
 
   std::optional<ShardedModel> Build() {
     model_.graph = &graph_;
@@ -40,7 +43,7 @@ class ModelBuilder {
     for (double ratio : model_.ratios) {
       if (!BuildLaws(ratio)) return std::nullopt;
     }
-    AddItems();
+    if (!AddItems()) return std::nullopt;
     return std::move(model_);
   }
 
@@ -154,9 +157,10 @@ class ModelBuilder {
   }
 
   bool BuildLaws(double ratio) {
-    StretchSetting setting{.factor = constant_, .load = nullptr};
-    setting.factor[kNetwork] *= ratio;
     const bool first = model_.laws.empty();
+    StretchSetting setting{
+        .factor = constant_, .load = nullptr, .needs_copula = first};
+    setting.factor[kNetwork] *= ratio;
     auto& laws = model_.laws.emplace_back();
     for (size_t s = 0; s < model_.program.stretches.size(); ++s) {
       if (!first && !MixesClasses(model_.program.stretches[s])) {
@@ -198,8 +202,9 @@ class ModelBuilder {
     }
   };
 
-  void AddItems() {
+  bool AddItems() {
     for (const StretchRun& run : model_.program.runs) {
+      if (budget_.Cancelled()) return false;
       const StretchLaw& law = *model_.laws[0][run.stretch];
       if (law.meets) {
         Flush(false);
@@ -217,6 +222,7 @@ class ModelBuilder {
       }
     }
     Flush(true);
+    return true;
   }
 
   void AddMeeting(const StretchRun& run) {
@@ -309,6 +315,7 @@ class ModelBuilder {
 
   const CompiledGraph& compiled_;
   const StepGraph& graph_;
+  const base::Budget& budget_;
   TailLawCache cache_;
   std::array<double, kFactorClasses> constant_ = {1, 1, 1};
   Pending pending_;
@@ -319,8 +326,9 @@ class ModelBuilder {
 
 }  // namespace
 
-std::optional<ShardedModel> BuildShardedModel(const CompiledGraph& compiled) {
-  return ModelBuilder(compiled).Build();
+std::optional<ShardedModel> BuildShardedModel(const CompiledGraph& compiled,
+                                              const base::Budget& budget) {
+  return ModelBuilder(compiled, budget).Build();
 }
 
 }  // namespace prism::step

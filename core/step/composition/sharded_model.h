@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/base/budget.h"
 #include "core/step/composition/score_curve.h"
 #include "core/step/composition/sharded_barrier.h"
 #include "core/step/composition/sharded_program.h"
@@ -48,8 +49,10 @@ struct ShardedModel {
   bool lanes_alike = true;
 };
 
-// Nothing where the graph's structure is outside what the method can bound.
-std::optional<ShardedModel> BuildShardedModel(const CompiledGraph& compiled);
+// Nothing where the graph's structure is outside what the method can bound, or
+// the budget was cancelled.
+std::optional<ShardedModel> BuildShardedModel(const CompiledGraph& compiled,
+                                              const base::Budget& budget);
 
 }  // namespace prism::step
 
