@@ -284,7 +284,7 @@ class StretchBuilder {
       const auto same =
           std::find(known.begin(), known.end(), known.back()) - known.begin();
       result_.barrier.push_back(
-          same + 1 == std::ssize(known)
+          same + 1 == std::ssize(known) || known.back().empty()
               ? std::make_shared<TailLaw>(Barrier(moments, known.back()))
               : result_.barrier[same]);
     }

@@ -94,6 +94,19 @@ TEST(SimulateShardedTest, ConstantTimesAddUp) {
   EXPECT_NEAR(time.quantile_seconds[6] * 1e3, 4 * (17.75 + 14) + 7, 1e-6);
 }
 
+// Lane 0 waits for a rank of twice, lane 1 for one of three times the length.
+TEST(SimulateShardedTest, ConstantWorkOfUnlikeLanesIsToldApart) {
+  StepProfile profile;
+  profile.data = 2;
+  profile.tensor = 2;
+  profile.forward = {
+      Segment(Distribution::MakeConstant(10), Distribution(), Sync::kData, 5)};
+  profile.backward = {
+      Segment(Distribution::MakeConstant(0), Distribution(), Sync::kData, 1)};
+  profile.slowdown = {{0, 2.0}, {3, 3.0}};
+  EXPECT_NEAR(Sharded(profile).quantile_seconds[3] * 1e3, 150, 1e-6);
+}
+
 // One barrier over n exponentials: P(T <= x) = (1 - exp(-x))^n.
 TEST(SimulateShardedTest, OneBarrierHasThePowerOfItsLaw) {
   for (int n : {2, 100, 4096}) {
