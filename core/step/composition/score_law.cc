@@ -93,8 +93,14 @@ ScoreLaw ScoreLaw::FromCumulants(const Cumulants& c) {
     value[i] +=
         sd * (z + skew * (z * z - 1) / 6 + kurtosis * (z * z * z - 3 * z) / 24 -
               skew * skew * (2 * z * z * z - 5 * z) / 36);
-    // The cubic can turn back far out; a law cannot.
-    if (i > 0) value[i] = std::max(value[i], value[i - 1]);
+  }
+  // The cubic can turn back far out on either side; a law cannot.
+  constexpr int kMiddle = kNodes / 2;
+  for (int i = kMiddle + 1; i < kNodes; ++i) {
+    value[i] = std::max(value[i], value[i - 1]);
+  }
+  for (int i = kMiddle - 1; i >= 0; --i) {
+    value[i] = std::min(value[i], value[i + 1]);
   }
   return ScoreLaw(std::move(value));
 }

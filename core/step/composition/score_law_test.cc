@@ -115,10 +115,22 @@ TEST(ScoreLaw, CornishFisherFollowsAGamma) {
   }
 }
 
-TEST(ScoreLaw, CornishFisherNeverFalls) {
-  const ScoreLaw law = ScoreLaw::FromCumulants({0, 1, 0.6, -0.3});
-  for (double z = -8; z < 8; z += 0.0625) {
-    EXPECT_LE(law.At(z), law.At(z + 0.0625));
+// The cubic of each turns back somewhere beyond four deviations.
+TEST(ScoreLaw, CornishFisherNeverFallsAndKeepsItsBody) {
+  const Cumulants kTurning[] = {{0, 1, 0.4, -0.3},
+                                {0, 1, -0.4, -0.3},
+                                {0, 1, 0, -0.5},
+                                {0, 1, 0.45, 0},
+                                {0, 1, 0, 0.9}};
+  for (const Cumulants& cumulants : kTurning) {
+    const ScoreLaw law = ScoreLaw::FromCumulants(cumulants);
+    for (double z = -8; z < 8; z += 0.0625) {
+      EXPECT_LE(law.At(z), law.At(z + 0.0625));
+    }
+    const Cumulants own = law.ComputeCumulants();
+    EXPECT_NEAR(own[0], 0, 0.01);
+    EXPECT_NEAR(own[1], 1, 0.04);
+    EXPECT_NEAR(own[2], cumulants[2], 0.1);
   }
 }
 
