@@ -25,10 +25,9 @@ absl::StatusOr<StepTime> SimulateBy(Method method,
                                     const base::Budget& budget,
                                     base::Executor& executor) {
   if (method == Method::kAuto) {
-    auto time =
-        compiled.replicas_interact
-            ? SimulateSharded(compiled, options, budget, executor)
-            : SimulateStructured(compiled, options, budget, executor);
+    auto time = compiled.replicas_interact
+                    ? SimulateSharded(compiled, options, budget, executor)
+                    : SimulateStructured(compiled, options, budget, executor);
     if (time.has_value()) return *std::move(time);
   }
   return SimulateMonteCarlo(compiled, options, budget, executor);
