@@ -71,8 +71,8 @@ void ReadAndSerialize(const std::string& text) {
 
 TEST(DocumentProperty, RandomBytesAreSurvived) {
   std::mt19937_64 random(4);
-  const std::string alphabet("{}[]\"':,-?&*!|>%@`#\n \t~ae1.0\\\xff\xed\x00",
-                             36);
+  constexpr char kAlphabet[] = "{}[]\"':,-?&*!|>%@`#\n \t~ae1.0\\\xff\xed\x00";
+  const std::string alphabet(kAlphabet, sizeof(kAlphabet) - 1);
   for (int i = 0; i < 20000; ++i) {
     std::string text(random() % 40, ' ');
     for (char& c : text) {
