@@ -18,7 +18,7 @@ constexpr int64_t kReferenceSamples = 20000;
 // p05 to p99: the quantiles that an answer is judged by.
 constexpr size_t kFirstLevel = 1;
 constexpr uint64_t kSeeds = 240;
-constexpr int kLeastAnswered = 50;
+constexpr int kLeastAnswered = 40;
 
 struct Comparison {
   uint64_t seed = 0;

@@ -56,7 +56,9 @@ class Integral {
     const auto& nodes = request_.nodes;
     if (nodes.size() == 1) return;
     for (int i = 0; i < n_; ++i) {
-      const double x = std::log(factor_[kNetwork][i] / factor_[kCompute][i]);
+      // Rare factors of 0 count as very small ones.
+      const double x =
+          std::log(factor_[kNetwork][i] / std::max(factor_[kCompute][i], 1e-9));
       int k = 0;
       const int last = static_cast<int>(nodes.size()) - 2;
       while (k < last && nodes[k + 1].log_ratio < x) ++k;

@@ -98,6 +98,24 @@ TEST(StepIntegral, StepWideFactorsMultiplyTheirClass) {
   }
 }
 
+// A normal that is cut at 0 in one step of 40.
+TEST(StepIntegral, FactorsOfNothingAreNumbers) {
+  StepProfile profile = Closing(Distribution::MakeConstant(50), {});
+  profile.compute_regime = Distribution::MakeNormal(1, 0.5);
+  profile.network_regime = Distribution::MakeNormal(1, 0.5);
+  const StepGraph graph = BuildGraph(profile);
+  const IntegratedStep step = IntegrateStep(
+      {.graph = &graph,
+       .nodes = {ConstantNode(0.1, 1, -1), ConstantNode(0.1, 1, 1)},
+       .closings = *BuildClosingModel(graph),
+       .needed = {true},
+       .random_key = 1});
+  for (const double seconds : step.time.quantile_seconds) {
+    EXPECT_TRUE(std::isfinite(seconds) && seconds >= 0) << seconds;
+  }
+  EXPECT_NEAR(step.time.quantile_seconds[3], 0.15, 0.005);
+}
+
 TEST(StepIntegral, LatestStageDecides) {
   StepProfile profile = Closing(Distribution::MakeConstant(3), {});
   profile.pipeline = 2;

@@ -47,6 +47,10 @@ constexpr int kSteps = 8192;
 // Events beyond this score of both sides are not waited for.
 constexpr double kConceivableScore = 4;
 
+// Ratios of network to compute times are interpolated over a range of e^3; a
+// factor that can be 0 has no such range.
+constexpr double kWidestRatios = 3;
+
 constexpr int kCompute = static_cast<int>(FactorClass::kCompute);
 constexpr int kNetwork = static_cast<int>(FactorClass::kNetwork);
 
@@ -148,7 +152,11 @@ class Structured {
     if (ratios.size() > 1) {
       const auto probe = BuildPipelineModel(compiled_, {}, cache_);
       if (!probe.has_value()) return false;
-      if (!HasNetworkInside(*probe)) ratios = {0};
+      if (!HasNetworkInside(*probe)) {
+        ratios = {0};
+      } else if (ratios.back() - ratios.front() > kWidestRatios) {
+        return false;
+      }
     }
     const std::vector<ReplicaKind> kinds = FindReplicaKinds(graph_);
     for (double log_ratio : ratios) {

@@ -235,6 +235,12 @@ TEST_F(FallBackTest, FactorsOfReplicas) {
   EXPECT_EQ(MethodFor(graph_), Method::kMonteCarlo);
 }
 
+TEST_F(FallBackTest, ComputeThatCanTakeNoTime) {
+  StepProfile profile = Pipeline();
+  profile.compute_regime = Distribution::MakeNormal(1, 0.5);
+  EXPECT_EQ(MethodFor(BuildGraph(profile)), Method::kMonteCarlo);
+}
+
 TEST_F(FallBackTest, LanesThatEndFarApart) {
   StepProfile profile = Pipeline();
   profile.forward[0].sync = Sync::kNone;
