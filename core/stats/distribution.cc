@@ -52,11 +52,18 @@ double SampleVariance(const std::vector<double>& samples) {
   return sum / static_cast<double>(samples.size());
 }
 
+// Far from the mean of a narrow gamma, intermediate results overflow on the way
+// to 0; that must not throw.
+using Policy = boost::math::policies::policy<
+    boost::math::policies::overflow_error<boost::math::policies::ignore_error>,
+    boost::math::policies::evaluation_error<
+        boost::math::policies::ignore_error>>;
+
 double GammaCdf(const Gamma& g, double x) {
   if (x <= 0) return 0;
   if (g.cv == 0) return x >= g.mean ? 1 : 0;
   const double shape = 1 / (g.cv * g.cv);
-  return boost::math::gamma_p(shape, x * shape / g.mean);
+  return boost::math::gamma_p(shape, x * shape / g.mean, Policy());
 }
 
 // Smallest x with cdf(x) >= p, by bisection between brackets.

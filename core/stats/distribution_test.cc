@@ -104,5 +104,15 @@ TEST(DistributionTest, NothingIsBelowZero) {
   EXPECT_EQ(Distribution::MakeNormal(1, 2).Quantile(0.1), 0);
 }
 
+// Intermediate results of the gamma function overflow there.
+TEST(DistributionTest, NarrowGammaFarBelowItsMeanIsZero) {
+  const Distribution narrow = Distribution::MakeGamma(1, 0.008);
+  for (const double x : {1e-30, 1e-6, 0.1, 0.5}) EXPECT_EQ(narrow.Cdf(x), 0);
+  EXPECT_EQ(narrow.Cdf(1e30), 1);
+  const Distribution mixed = Distribution::MakeMixture(
+      {{1, narrow}, {1, Distribution::MakeConstant(1e-6)}});
+  EXPECT_NEAR(mixed.Quantile(0.75), 1, 0.001);
+}
+
 }  // namespace
 }  // namespace prism::stats

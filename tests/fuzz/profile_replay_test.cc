@@ -17,7 +17,7 @@ namespace {
 
 using Bytes = std::vector<uint8_t>;
 
-constexpr int kInputs = 2000;
+constexpr int kInputs = 400;
 
 std::vector<Bytes> ReadSeeds() {
   std::vector<std::filesystem::path> paths;
