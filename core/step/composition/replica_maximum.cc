@@ -55,8 +55,9 @@ struct Batch {
   double samples = 0;
   double mean = 0;
   double deviation = 1;
-  double cube = 0;
+  double cube_raw = 0;
   double fourth = 0;
+  double cube = 0;  // less what a shifted mean adds
 };
 
 struct StageFit {
@@ -284,7 +285,7 @@ class ReplicaMaximum::Sampling {
     FitShape(ends, fit);
     const KindLaw& law = fit.kinds[leader_];
     if (law.sd <= 1e-9 * model_.nominal_end[stage]) return true;
-    if (!fit.shape.keeps_kurtosis()) return false;
+    if (!KeepsKurtosis(fit)) return false;
     for (double z = -2.5; z <= 2.5; z += 0.5) {
       const double level = law.mean + law.sd * fit.shape.At(z);
       const double below = static_cast<double>(std::count_if(
@@ -368,11 +369,11 @@ class ReplicaMaximum::Sampling {
     return own > 0 ? std::clamp(both / own, 0.0, 1.0) : 0;
   }
 
-  // Skewness and kurtosis of the leader's deviations, each drawn to its value
-  // for a normal by its own uncertainty, which batches tell.
+  // Skewness of the leader's deviations, drawn to that of a normal by its own
+  // uncertainty, which batches tell, and kurtosis, drawn to the lognormal's.
   void FitShape(const std::vector<double>& ends, StageFit& fit) const {
     const KindLaw& law = fit.kinds[leader_];
-    for (Batch& batch : fit.batches) batch = {0, 0, 0, 0, 0};
+    for (Batch& batch : fit.batches) batch = {0, 0, 0, 0, 0, 0};
     if (law.sd <= 0) return;
     for (size_t i = 0; i < ends.size(); ++i) {
       const double y = (ends[i] - law.mean) / law.sd;
@@ -380,24 +381,33 @@ class ReplicaMaximum::Sampling {
       batch.samples += 1;
       batch.mean += y;
       batch.deviation += y * y;
-      batch.cube += y * y * y;
+      batch.cube_raw += y * y * y;
       batch.fourth += y * y * y * y;
     }
     for (Batch& batch : fit.batches) {
       const double n = std::max(batch.samples, 1.0);
       batch.mean /= n;
       batch.deviation = std::sqrt(batch.deviation / n);
-      batch.cube /= n;
+      batch.cube_raw /= n;
       batch.fourth /= n;
     }
-    fit.shape = ScoreShape(Shrunk(fit, &Batch::cube, 0),
-                           Shrunk(fit, &Batch::fourth, 3));
+    const double skew = Shrunk(fit, &Batch::cube_raw, 0);
+    const double own = ScoreShape::LognormalKurtosis(skew);
+    fit.shape = ScoreShape(skew, own + Shrunk(fit, &Batch::fourth, 3 + own));
     // A third moment of 3 y belongs to the mean, not to the skewness.
-    for (Batch& batch : fit.batches) batch.cube -= 3 * batch.mean;
+    for (Batch& batch : fit.batches) {
+      batch.cube = batch.cube_raw - 3 * batch.mean;
+    }
   }
 
-  static double Shrunk(const StageFit& fit, double Batch::*moment,
-                       double origin) {
+  struct Estimate {
+    double value = 0;
+    double variance = 0;
+  };
+
+  // A moment less `origin`, over the batches.
+  static Estimate OverBatches(const StageFit& fit, double Batch::*moment,
+                              double origin) {
     double mean = 0, squares = 0;
     for (const Batch& batch : fit.batches) {
       mean += (batch.*moment - origin) / kBatches;
@@ -406,9 +416,24 @@ class ReplicaMaximum::Sampling {
       const double off = batch.*moment - origin - mean;
       squares += off * off;
     }
-    const double variance = squares / (kBatches * (kBatches - 1));
-    const double signal = std::max(0.0, mean * mean - variance);
-    return signal > 0 ? mean * signal / (signal + variance) : 0.0;
+    return {mean, squares / (kBatches * (kBatches - 1))};
+  }
+
+  static double Shrunk(const StageFit& fit, double Batch::*moment,
+                       double origin) {
+    const Estimate e = OverBatches(fit, moment, origin);
+    const double signal = std::max(0.0, e.value * e.value - e.variance);
+    return signal > 0 ? e.value * signal / (signal + e.variance) : 0.0;
+  }
+
+  // Whether the kurtosis may be one that the shape can take.
+  static bool KeepsKurtosis(const StageFit& fit) {
+    const double own =
+        ScoreShape::LognormalKurtosis(Shrunk(fit, &Batch::cube_raw, 0));
+    const Estimate rest = OverBatches(fit, &Batch::fourth, 3 + own);
+    const double error = kSamplingErrors * std::sqrt(rest.variance);
+    return rest.value + error >= ScoreShape::kLeastKurtosis &&
+           rest.value - error <= ScoreShape::kMostKurtosis;
   }
 
   // Deviations of a stratum from the means of its kinds, ascending.

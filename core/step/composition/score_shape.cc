@@ -20,7 +20,16 @@ double LogSigma(double skew) {
   return low;
 }
 
+double KurtosisOfSigma(double sigma) {
+  const double e = std::exp(sigma * sigma);
+  return e * e * e * e + 2 * e * e * e + 3 * e * e - 6;
+}
+
 }  // namespace
+
+double ScoreShape::LognormalKurtosis(double skew) {
+  return KurtosisOfSigma(LogSigma(std::abs(skew)));
+}
 
 ScoreShape::ScoreShape(double skew, double kurtosis)
     : g_(LogSigma(std::abs(skew))), sign_(skew < 0 ? -1 : 1) {
@@ -29,10 +38,8 @@ ScoreShape::ScoreShape(double skew, double kurtosis)
     mean_ = (std::sqrt(e) - 1) / g_;
     sd_ = std::sqrt(e * (e - 1)) / g_;
   }
-  const double own = e * e * e * e + 2 * e * e * e + 3 * e * e - 6;
-  const double rest = std::clamp(kurtosis - own, -0.25, 2.0);
-  cubic_ = rest / 24;
-  keeps_kurtosis_ = rest == kurtosis - own;
+  const double own = KurtosisOfSigma(g_);
+  cubic_ = std::clamp(kurtosis - own, kLeastKurtosis, kMostKurtosis) / 24;
 }
 
 double ScoreShape::At(double z) const {

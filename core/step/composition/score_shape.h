@@ -12,12 +12,15 @@ class ScoreShape {
   // The standard normal.
   ScoreShape() = default;
 
-  // `kurtosis` is the excess over a normal's 3. Kurtosis that the lognormal
-  // does not explain counts from -0.25 to 2.
+  // Kurtosis that the lognormal does not explain counts between these.
+  static constexpr double kLeastKurtosis = -0.25;
+  static constexpr double kMostKurtosis = 2;
+
+  // `kurtosis` is the excess over a normal's 3.
   ScoreShape(double skew, double kurtosis);
 
-  // False where kurtosis beyond the range above was cut off.
-  bool keeps_kurtosis() const { return keeps_kurtosis_; }
+  // Excess kurtosis of the lognormal with this skewness.
+  static double LognormalKurtosis(double skew);
 
   // Quantile at score z.
   double At(double z) const;
@@ -31,7 +34,6 @@ class ScoreShape {
   double mean_ = 0;
   double sd_ = 1;
   double cubic_ = 0;
-  bool keeps_kurtosis_ = true;
 };
 
 }  // namespace prism::step

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <tuple>
+#include <utility>
 
 #include "core/stats/sample_quantiles.h"
 #include "core/step/composition/hypercube.h"
@@ -24,12 +26,10 @@ class Integral {
   IntegratedStep Run() {
     DrawFactors();
     PlaceBetweenNodes();
-    latest_ = cube_.Next();
+    std::tie(latest_, paired_) = cube_.NextPair();
     step_.assign(n_, 0.0);
     leading_error_.assign(n_, 0.0);
-    for (int stage = 0; stage < graph_.grid.stages; ++stage) {
-      if (request_.needed[stage]) AddStage(stage);
-    }
+    for (int stage : LatestFirst()) AddStage(stage);
     return Summary();
   }
 
@@ -78,6 +78,28 @@ class Integral {
     return low + part_[i] * (high - low);
   }
 
+  // Stages that can be last, by when they end on average: the closing of the
+  // first is drawn evenly together with the place of the latest replica.
+  std::vector<int> LatestFirst() const {
+    std::vector<std::pair<double, int>> order;
+    for (int stage = 0; stage < graph_.grid.stages; ++stage) {
+      if (!request_.needed[stage]) continue;
+      order.emplace_back(-(request_.nodes[0].stages[stage].At(0) +
+                           request_.closings[stage].mean),
+                         stage);
+    }
+    std::sort(order.begin(), order.end());
+    std::vector<int> stages;
+    for (const auto& [end, stage] : order) stages.push_back(stage);
+    return stages;
+  }
+
+  // Scores for the next random task.
+  std::vector<double> NextScores() {
+    if (paired_.empty()) return cube_.Next();
+    return std::exchange(paired_, {});
+  }
+
   void AddStage(int stage) {
     std::vector<double> base(n_);
     for (int i = 0; i < n_; ++i) {
@@ -121,7 +143,7 @@ class Integral {
       }
       const ScoreLaw law = copies == 1 ? task.of_lane(lane)
                                        : task.of_lane(lane).MaximumOf(copies);
-      const std::vector<double> score = cube_.Next();
+      const std::vector<double> score = NextScores();
       for (int i = 0; i < n_; ++i) end[i] += law.At(score[i]) * factor[i];
     }
     for (int i = 0; i < n_; ++i) {
@@ -171,6 +193,7 @@ class Integral {
   Hypercube cube_;
   std::array<std::vector<double>, kFactorClasses> factor_;
   std::vector<double> latest_;  // score of the latest replica
+  std::vector<double> paired_;  // scores that go with it, until they are used
   std::vector<int> node_;
   std::vector<double> part_;
   std::vector<double> step_;
