@@ -54,7 +54,7 @@ double FloorSeconds(const Job& job, const hardware::Cluster& cluster,
                     double peak_flops) {
   double fastest = 1;
   for (const hardware::NodeState& state : cluster.node_states) {
-    fastest = std::min(fastest, state.slowdown);
+    fastest = std::min(fastest, state.slowdown.value_or(1));
   }
   double busiest = 0;
   for (const int64_t stage : {int64_t{0}, job.parallelism.pipeline - 1}) {

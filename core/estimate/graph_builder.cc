@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/estimate/rank_slowdown.h"
 #include "core/estimate/timed_stretch.h"
 #include "core/step/schedule.h"
 #include "core/workload/parameters.h"
@@ -82,7 +83,8 @@ class GraphBuilder final {
   const Variation& variation_;
   // By stage: to the next.
   std::vector<hardware::LinkTime> boundary_times_;
-  // What the slowest GPU's compute takes longer than nominal.
+  // What the slowest GPU's compute takes longer than nominal, as long as nobody
+  // measured any; RankSlowdowns() puts what was measured in its place.
   double slowest_gpu_ = 1;
   StepGraph graph_;
 };
@@ -325,20 +327,8 @@ void GraphBuilder::AddFactors() {
     factor.applies_to[static_cast<size_t>(FactorClass::kOptimizer)] = true;
     graph_.shared_factors.push_back(factor);
   }
-  if (cluster_.node_states.empty()) return;
-  std::vector<double> slowdown_of(static_cast<size_t>(cluster_.nodes), 1);
-  for (const hardware::NodeState& state : cluster_.node_states) {
-    slowdown_of[static_cast<size_t>(state.node)] = state.slowdown;
-  }
-  const step::RankGrid& grid = graph_.grid;
-  for (int replica = 0; replica < grid.replicas; ++replica) {
-    for (int stage = 0; stage < grid.stages; ++stage) {
-      for (int lane = 0; lane < grid.lanes; ++lane) {
-        const int64_t node = cost_.ranks().Node(replica, stage, lane);
-        graph_.slowdown.push_back(slowdown_of[static_cast<size_t>(node)]);
-      }
-    }
-  }
+  graph_.slowdown =
+      RankSlowdowns(cost_.ranks(), MeasuredSlowdowns(cluster_), variation_);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #ifndef PRISM_CORE_ESTIMATE_RANK_MAP_H_
 #define PRISM_CORE_ESTIMATE_RANK_MAP_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -33,9 +34,22 @@ class RankMap final {
   std::vector<int64_t> TensorGroup(int64_t replica, int64_t stage) const;
   std::vector<int64_t> DataGroup(int64_t stage, int64_t lane) const;
 
+  // Position in the placement of the node that runs a launched rank.
+  int64_t Slot(int64_t launched_rank) const {
+    return launched_rank / gpus_per_node_;
+  }
+  // GPUs of that node which the job uses.
+  int64_t GpusOfSlot(int64_t slot) const {
+    return std::min(gpus_per_node_, gpus() - slot * gpus_per_node_);
+  }
+  int64_t NodeOfSlot(int64_t slot) const {
+    return nodes_.empty() ? slot : nodes_[static_cast<size_t>(slot)];
+  }
+
   int64_t replicas() const { return parallelism_.data; }
   int64_t stages() const { return parallelism_.pipeline; }
   int64_t lanes() const { return parallelism_.tensor; }
+  int64_t gpus() const { return parallelism_.gpus(); }
 
  private:
   workload::Parallelism parallelism_;

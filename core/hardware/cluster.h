@@ -23,7 +23,7 @@ struct FabricLevel {
   double oversubscription = 1;  // at least 1
   // Node -> its unit of this level; empty: units of `gpus` GPUs in a row. With
   // it, `gpus` is what the fullest unit holds.
-  std::vector<int32_t> unit_of_node;
+  std::vector<int32_t> unit_of_node = {};
 };
 
 enum class Health { kHealthy, kDegraded, kDrained, kFailed };
@@ -32,11 +32,11 @@ struct NodeState {
   int64_t node = 0;
   // Factor on compute time, above 0. It takes the place of what is assumed of
   // GPUs that nobody measured. Unset: nobody did.
-  std::optional<double> slowdown;
+  std::optional<double> slowdown = {};
   // The same where it is not known exactly; `slowdown` is then its mean.
-  std::optional<stats::Distribution> measured_slowdown;
+  std::optional<stats::Distribution> measured_slowdown = {};
   Health health = Health::kHealthy;
-  std::optional<double> failures_per_day;  // at least 0
+  std::optional<double> failures_per_day = {};  // at least 0
 };
 
 // The connection of two nodes, in both directions.
@@ -45,7 +45,7 @@ struct PathState {
   int64_t to = 0;
   double slowdown = 1;  // factor on the time of transfers, above 0
   // The same where it is not known exactly; `slowdown` is then its mean.
-  std::optional<stats::Distribution> measured_slowdown;
+  std::optional<stats::Distribution> measured_slowdown = {};
 };
 
 // Unset members mean the usual figures of docs/model/completion.md.

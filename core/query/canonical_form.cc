@@ -169,10 +169,17 @@ class FormWriter {
       out_.Number(4, level.oversubscription);
     }
     if (!all_) return;
-    out_.List(45, cluster.node_states.size());
-    for (const hardware::NodeState& state : cluster.node_states) {
+    out_.List(45, 0);  // once held slowdowns beside the prior
+    WriteNodes(cluster.node_states);
+  }
+
+  // Nothing where all nodes are alike.
+  void WriteNodes(const std::vector<hardware::NodeState>& states) {
+    if (states.empty()) return;
+    out_.List(46, states.size());
+    for (const hardware::NodeState& state : states) {
       out_.Integer(1, state.node);
-      out_.Number(2, state.slowdown);
+      out_.Number(2, state.slowdown.value_or(0));
     }
   }
 

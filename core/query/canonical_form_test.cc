@@ -206,8 +206,7 @@ INSTANTIATE_TEST_SUITE_P(
                            m.mutable_placement()->add_nodes(1);
                          }},
                     Edit{"NodeLikeTheOthers", [](Message& m) {
-                           m.mutable_cluster()->add_node_states()->set_slowdown(
-                               1);
+                           m.mutable_cluster()->add_node_states();
                          }}));
 
 class OtherJob : public testing::TestWithParam<Edit> {};
@@ -242,6 +241,10 @@ INSTANTIATE_TEST_SUITE_P(
         Edit{"NodeState",
              [](Message& m) {
                m.mutable_cluster()->add_node_states()->set_slowdown(1.1);
+             }},
+        Edit{"NodeMeasuredToBeAverage",
+             [](Message& m) {
+               m.mutable_cluster()->add_node_states()->set_slowdown(1);
              }},
         Edit{"Fabric", [](Message& m) {
                m.mutable_cluster()->add_fabric()->set_gigabytes_per_second(50);

@@ -33,22 +33,12 @@ struct Solution {
   step::StepTime time;
 };
 
-// Nodes that are faster than their data sheet lower the floor of the job.
-double FloorSeconds(const estimate::Estimate& estimate,
-                    const hardware::Cluster& cluster) {
-  double fastest = 1;
-  for (const hardware::NodeState& state : cluster.node_states) {
-    fastest = std::min(fastest, state.slowdown);
-  }
-  return estimate.floor_seconds * fastest;
-}
-
 absl::StatusOr<Problem> Pose(const JobSubject& subject) {
   absl::StatusOr<estimate::Estimate> estimate =
       estimate::BuildEstimate(subject.job, subject.cluster, subject.placement);
   if (!estimate.ok()) return estimate.status();
   Problem problem;
-  problem.floor_seconds = FloorSeconds(*estimate, subject.cluster);
+  problem.floor_seconds = estimate->floor_seconds;
   problem.graph = std::move(estimate->graph);
   problem.estimate = *std::move(estimate);
   return problem;

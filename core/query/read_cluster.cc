@@ -122,7 +122,7 @@ class ClusterReader {
       checker_.Require(is_new, item.Field("node"),
                        absl::StrCat("is ", m.node(), ", as is node_states[",
                                     first->second, "]; give each node once"));
-      if (m.slowdown() == 0 || m.slowdown() == 1) continue;
+      if (m.slowdown() == 0) continue;
       cluster_.node_states.push_back(
           {.node = m.node(),
            .slowdown =
