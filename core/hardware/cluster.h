@@ -53,7 +53,7 @@ struct Reliability {
   std::optional<double> failures_per_node_day;  // at least 0
   std::optional<double> rate_cv;                // over nodes, at least 0
   std::optional<stats::Distribution> repair_seconds;
-  std::optional<double> transient_share;  // 0 to 1
+  std::optional<double> node_loss_share;  // of failures, 0 to 1
 };
 
 struct Cluster {
