@@ -3,15 +3,13 @@
 #include <absl/status/status.h>
 #include <absl/strings/str_format.h>
 
-#include <algorithm>
-#include <set>
+#include <utility>
 
 #include "core/base/check.h"
 
 namespace prism::estimate {
 namespace {
 
-using hardware::GroupShape;
 using hardware::LinkTime;
 using hardware::NumberFormat;
 
@@ -37,37 +35,22 @@ hardware::CollectiveKind KindOf(workload::CollectiveKind kind) {
   return hardware::CollectiveKind::kAllReduce;
 }
 
-std::vector<GroupShape> TensorShapes(const RankMap& ranks,
-                                     const hardware::Fabric& fabric) {
-  std::set<GroupShape> shapes;
-  for (int64_t replica = 0; replica < ranks.replicas(); ++replica) {
-    for (int64_t stage = 0; stage < ranks.stages(); ++stage) {
-      shapes.insert(fabric.ShapeOf(ranks.TensorGroup(replica, stage)));
-    }
-  }
-  return {shapes.begin(), shapes.end()};
-}
-
-std::vector<GroupShape> DataShapes(const RankMap& ranks,
-                                   const hardware::Fabric& fabric,
-                                   int64_t stage) {
-  std::set<GroupShape> shapes;
-  for (int64_t lane = 0; lane < ranks.lanes(); ++lane) {
-    shapes.insert(fabric.ShapeOf(ranks.DataGroup(stage, lane)));
-  }
-  return {shapes.begin(), shapes.end()};
-}
-
 LinkTime Slower(const LinkTime& a, const LinkTime& b) {
   return a.seconds >= b.seconds ? a : b;
 }
 
+LinkTime Scaled(const LinkTime& time, double factor) {
+  return {factor * time.seconds, factor * time.latency_seconds};
+}
+
 LinkTime SlowestOf(const hardware::Fabric& fabric,
                    hardware::CollectiveKind kind, double bytes,
-                   const std::vector<GroupShape>& shapes) {
+                   const std::vector<PlacedGroup>& groups) {
   LinkTime slowest;
-  for (const GroupShape& shape : shapes) {
-    slowest = Slower(slowest, fabric.CollectiveTime(kind, bytes, shape));
+  for (const PlacedGroup& group : groups) {
+    slowest =
+        Slower(slowest, Scaled(fabric.CollectiveTime(kind, bytes, group.shape),
+                               group.path_factor));
   }
   return slowest;
 }
@@ -91,18 +74,13 @@ NumberFormat FormatOf(workload::Precision precision) {
 }
 
 Cost::Cost(const workload::Job& job, const hardware::Cluster& cluster,
-           const Placement& placement)
+           PlacementShape shape)
     : accelerator_(AcceleratorOf(cluster)),
       format_(estimate::FormatOf(job.training.precision)),
-      ranks_(job.parallelism, cluster, placement),
+      shape_(std::move(shape)),
       fabric_(cluster, accelerator_),
       operators_(accelerator_),
-      boundary_(workload::StageBoundary(job)),
-      tensor_shapes_(TensorShapes(ranks_, fabric_)) {
-  for (int64_t stage = 0; stage < ranks_.stages(); ++stage) {
-    data_shapes_.push_back(DataShapes(ranks_, fabric_, stage));
-  }
-}
+      boundary_(workload::StageBoundary(job)) {}
 
 hardware::Peak Cost::peak() const {
   return hardware::PeakOf(accelerator_, format_);
@@ -156,30 +134,25 @@ absl::StatusOr<double> Cost::OperatorSeconds(
 
 LinkTime Cost::TensorTime(const workload::Collective& collective) const {
   return SlowestOf(fabric_, KindOf(collective.kind), collective.bytes,
-                   tensor_shapes_);
+                   shape_.tensor_groups);
 }
 
 LinkTime Cost::DataTime(hardware::CollectiveKind kind, double bytes,
                         int64_t stage) const {
   return SlowestOf(fabric_, kind, bytes,
-                   data_shapes_[static_cast<size_t>(stage)]);
+                   shape_.data_groups[static_cast<size_t>(stage)]);
 }
 
 LinkTime Cost::BoundaryTime(int64_t stage) const {
-  const int64_t next = (stage + 1) % ranks_.stages();
   LinkTime slowest;
-  for (int64_t replica = 0; replica < ranks_.replicas(); ++replica) {
-    for (int64_t lane = 0; lane < ranks_.lanes(); ++lane) {
-      slowest = Slower(slowest,
-                       fabric_.TransferTime(boundary_.sent_bytes,
-                                            ranks_.Gpu(replica, stage, lane),
-                                            ranks_.Gpu(replica, next, lane)));
-    }
+  for (const PlacedHop& hop : shape_.boundaries[static_cast<size_t>(stage)]) {
+    const LinkTime time = fabric_.TransferTime(boundary_.sent_bytes, hop.level);
+    slowest = Slower(slowest, Scaled(time, hop.path_factor));
   }
   if (boundary_.gathered_bytes > 0) {
     const LinkTime gather =
         SlowestOf(fabric_, hardware::CollectiveKind::kAllGather,
-                  boundary_.gathered_bytes, tensor_shapes_);
+                  boundary_.gathered_bytes, shape_.tensor_groups);
     slowest.seconds += gather.seconds;
     slowest.latency_seconds += gather.latency_seconds;
   }
@@ -187,15 +160,8 @@ LinkTime Cost::BoundaryTime(int64_t stage) const {
 }
 
 LinkTime Cost::TiedCopyTime(double bytes) const {
-  LinkTime slowest;
-  for (int64_t lane = 0; lane < ranks_.lanes(); ++lane) {
-    const std::vector<int64_t> pair = {
-        ranks_.Gpu(0, 0, lane), ranks_.Gpu(0, ranks_.stages() - 1, lane)};
-    slowest = Slower(
-        slowest, fabric_.CollectiveTime(hardware::CollectiveKind::kAllReduce,
-                                        bytes, fabric_.ShapeOf(pair)));
-  }
-  return slowest;
+  return SlowestOf(fabric_, hardware::CollectiveKind::kAllReduce, bytes,
+                   shape_.tied_copies);
 }
 
 }  // namespace prism::estimate

@@ -1,6 +1,6 @@
 // Cost: seconds of a job's operators and collectives on a cluster's hardware.
 //
-// Joins the shapes of core/workload with the speeds of core/hardware; knows
+// Joins the sizes of core/workload with the speeds of core/hardware; knows
 // where groups lie, not in which order anything runs. Immutable after
 // construction; safe to share between threads.
 #ifndef PRISM_CORE_ESTIMATE_COST_H_
@@ -10,7 +10,7 @@
 
 #include <vector>
 
-#include "core/estimate/rank_map.h"
+#include "core/estimate/placement_shape.h"
 #include "core/hardware/accelerator.h"
 #include "core/hardware/fabric.h"
 #include "core/hardware/operator_time.h"
@@ -21,9 +21,9 @@ namespace prism::estimate {
 class Cost final {
  public:
   // Requires: valid values that fit each other, and an accelerator of the
-  // catalogue.
+  // catalogue; `shape` is that of a placement of `job` on `cluster`.
   Cost(const workload::Job& job, const hardware::Cluster& cluster,
-       const Placement& placement);
+       PlacementShape shape);
 
   // Nominal seconds of operators one after another.
   //
@@ -39,15 +39,19 @@ class Cost final {
   hardware::LinkTime DataTime(hardware::CollectiveKind kind, double bytes,
                               int64_t stage) const;
 
-  // Activations from `stage` to the next (from the last to the first), gathered
-  // over the tensor group where they arrive in shares. Of the slowest replica.
+  // Activations from `stage` to the next, gathered over the tensor group where
+  // they arrive in shares. Of the slowest replica. Requires: the shape has that
+  // boundary.
   hardware::LinkTime BoundaryTime(int64_t stage) const;
+  // Boundaries of the shape.
+  int64_t boundaries() const {
+    return static_cast<int64_t>(shape_.boundaries.size());
+  }
 
   // Sum of the gradients of a tied embedding's two copies, on first and last
   // stage, of `bytes` each.
   hardware::LinkTime TiedCopyTime(double bytes) const;
 
-  const RankMap& ranks() const { return ranks_; }
   hardware::Peak peak() const;
 
  private:
@@ -56,13 +60,10 @@ class Cost final {
 
   const hardware::Accelerator& accelerator_;
   hardware::NumberFormat format_;
-  RankMap ranks_;
+  PlacementShape shape_;
   hardware::Fabric fabric_;
   hardware::OperatorModel operators_;
   workload::BoundaryTraffic boundary_;
-  // Distinct shapes of the tensor groups, and of each stage's data groups.
-  std::vector<hardware::GroupShape> tensor_shapes_;
-  std::vector<std::vector<hardware::GroupShape>> data_shapes_;
 };
 
 // The format of the job's products.

@@ -31,8 +31,13 @@ Job SmallJob(int64_t tensor) {
   return job;
 }
 
+Cost CostOf(const Job& job, const hardware::Cluster& cluster,
+            const Placement& placement = {}) {
+  return Cost(job, cluster, ShapeOf(job, cluster, placement));
+}
+
 TEST(CostTest, OperatorsAddUp) {
-  const Cost cost(SmallJob(8), DgxA100(4), {});
+  const Cost cost = CostOf(SmallJob(8), DgxA100(4));
   const Operator copy = {.kind = OperatorKind::kMemory, .bytes = 1e9};
   const Operator product = {.kind = OperatorKind::kMatrixProduct,
                             .m = 4096,
@@ -45,7 +50,7 @@ TEST(CostTest, OperatorsAddUp) {
 }
 
 TEST(CostTest, WorkBelowItsFloorIsInternal) {
-  const Cost cost(SmallJob(8), DgxA100(4), {});
+  const Cost cost = CostOf(SmallJob(8), DgxA100(4));
   // Says it does a thousand times the work of its shape.
   const Operator impossible = {.kind = OperatorKind::kMatrixProduct,
                                .m = 4096,
@@ -57,7 +62,7 @@ TEST(CostTest, WorkBelowItsFloorIsInternal) {
 }
 
 TEST(CostTest, FusedAttentionBackwardTakesItsOwnRate) {
-  const Cost cost(SmallJob(8), DgxA100(4), {});
+  const Cost cost = CostOf(SmallJob(8), DgxA100(4));
   Operator attention = {.kind = OperatorKind::kFusedAttention, .flops = 1e12};
   const double forward = *cost.OperatorSeconds({attention});
   attention.kind = OperatorKind::kFusedAttentionBackward;
@@ -67,30 +72,33 @@ TEST(CostTest, FusedAttentionBackwardTakesItsOwnRate) {
 TEST(CostTest, TensorGroupAcrossNodesIsSlower) {
   const workload::Collective reduce = {workload::CollectiveKind::kAllReduce,
                                        1e8};
-  const Cost inside(SmallJob(8), DgxA100(4), {});
-  const Cost across(SmallJob(16), DgxA100(8), {});
+  const Cost inside = CostOf(SmallJob(8), DgxA100(4));
+  const Cost across = CostOf(SmallJob(16), DgxA100(8));
   EXPECT_GT(across.TensorTime(reduce).seconds,
             1.2 * inside.TensorTime(reduce).seconds);
 }
 
 TEST(CostTest, DataGroupInsideANodeIsFaster) {
-  const Cost near(SmallJob(1), DgxA100(1), {});
-  const Cost far(SmallJob(8), DgxA100(4), {});
+  const Cost near = CostOf(SmallJob(1), DgxA100(1));
+  const Cost far = CostOf(SmallJob(8), DgxA100(4));
   EXPECT_LT(3 * near.DataTime(CollectiveKind::kAllReduce, 1e9, 0).seconds,
             far.DataTime(CollectiveKind::kAllReduce, 1e9, 0).seconds);
 }
 
-TEST(CostTest, BoundaryOfTheLastStageLeadsToTheFirst) {
-  const Cost cost(SmallJob(8), DgxA100(4), {});
+TEST(CostTest, BoundaryOfAnInterleavedLastStageLeadsToTheFirst) {
+  Job job = SmallJob(8);
+  job.parallelism.virtual_stages = 2;
+  job.parallelism.schedule = workload::Schedule::kInterleaved;
+  const Cost cost = CostOf(job, DgxA100(4));
   EXPECT_EQ(cost.BoundaryTime(1).seconds, cost.BoundaryTime(0).seconds);
   EXPECT_GT(cost.BoundaryTime(0).seconds, 0);
 }
 
 TEST(CostTest, SequenceParallelBoundaryGathersNothing) {
   Job job = SmallJob(8);
-  const double gathered = Cost(job, DgxA100(4), {}).BoundaryTime(0).seconds;
+  const double gathered = CostOf(job, DgxA100(4)).BoundaryTime(0).seconds;
   job.parallelism.sequence_parallel = true;
-  EXPECT_LT(Cost(job, DgxA100(4), {}).BoundaryTime(0).seconds, gathered);
+  EXPECT_LT(CostOf(job, DgxA100(4)).BoundaryTime(0).seconds, gathered);
 }
 
 TEST(CostTest, PlacementAcrossLeavesIsSlower) {
@@ -99,16 +107,39 @@ TEST(CostTest, PlacementAcrossLeavesIsSlower) {
                     {"leaf", 16, 25e9, 5e-6, 1},
                     {"spine", 32, 25e9, 5e-6, 4}};
   // Data groups of stage 0 are launched on the first two nodes.
-  const Cost together(SmallJob(8), cluster, {.nodes = {0, 1, 2, 3}});
-  const Cost apart(SmallJob(8), cluster, {.nodes = {0, 2, 1, 3}});
+  const Cost together = CostOf(SmallJob(8), cluster, {.nodes = {0, 1, 2, 3}});
+  const Cost apart = CostOf(SmallJob(8), cluster, {.nodes = {0, 2, 1, 3}});
   EXPECT_GT(apart.DataTime(CollectiveKind::kAllReduce, 1e9, 0).seconds,
             2 * together.DataTime(CollectiveKind::kAllReduce, 1e9, 0).seconds);
 }
 
 TEST(CostTest, TiedCopiesMeetOverTheLinksOfTheirStages) {
-  const Cost near(SmallJob(1), DgxA100(1), {});
-  const Cost far(SmallJob(8), DgxA100(4), {});
+  const Cost near = CostOf(SmallJob(1), DgxA100(1));
+  const Cost far = CostOf(SmallJob(8), DgxA100(4));
   EXPECT_LT(near.TiedCopyTime(1e8).seconds, far.TiedCopyTime(1e8).seconds);
+}
+
+TEST(CostTest, ASlowPathSlowsWhatGoesOverIt) {
+  const Job job = SmallJob(8);
+  hardware::Cluster cluster = DgxA100(4);
+  const Cost plain = CostOf(job, cluster);
+  const auto reduced = [](const Cost& cost, int64_t stage) {
+    return cost.DataTime(CollectiveKind::kAllReduce, 1e8, stage);
+  };
+  // Nodes 0 and 1 hold the replicas of stage 0, 2 and 3 those of stage 1.
+  cluster.path_states = {{.from = 0, .to = 1, .slowdown = 1.5}};
+  const Cost group = CostOf(job, cluster);
+  EXPECT_DOUBLE_EQ(reduced(group, 0).seconds, 1.5 * reduced(plain, 0).seconds);
+  EXPECT_DOUBLE_EQ(reduced(group, 0).latency_seconds,
+                   1.5 * reduced(plain, 0).latency_seconds);
+  EXPECT_EQ(reduced(group, 1).seconds, reduced(plain, 1).seconds);
+  EXPECT_EQ(group.BoundaryTime(0).seconds, plain.BoundaryTime(0).seconds);
+  cluster.path_states = {{.from = 1, .to = 3, .slowdown = 1.5}};
+  const Cost hop = CostOf(job, cluster);
+  EXPECT_GT(hop.BoundaryTime(0).seconds, 1.2 * plain.BoundaryTime(0).seconds);
+  EXPECT_DOUBLE_EQ(hop.TiedCopyTime(1e8).seconds,
+                   1.5 * plain.TiedCopyTime(1e8).seconds);
+  EXPECT_EQ(reduced(hop, 0).seconds, reduced(plain, 0).seconds);
 }
 
 }  // namespace

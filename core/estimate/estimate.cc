@@ -8,6 +8,7 @@
 #include "core/base/check.h"
 #include "core/estimate/cost.h"
 #include "core/estimate/graph_builder.h"
+#include "core/estimate/rank_slowdown.h"
 #include "core/estimate/variation.h"
 #include "core/workload/flops.h"
 
@@ -91,15 +92,14 @@ std::vector<std::string> Notes(const Job& job,
 
 }  // namespace
 
-absl::StatusOr<Estimate> BuildEstimate(const Job& job,
-                                       const hardware::Cluster& cluster,
-                                       const Placement& placement) {
+absl::StatusOr<Estimate> BuildShapeEstimate(const Job& job,
+                                            const hardware::Cluster& cluster,
+                                            PlacementShape shape) {
   const hardware::Accelerator* accelerator =
       hardware::FindAccelerator(cluster.accelerator);
   PRISM_CHECK(accelerator != nullptr);
-  const Cost cost(job, cluster, placement);
-  absl::StatusOr<step::StepGraph> graph =
-      BuildJobGraph(job, cluster, cost, Variation{});
+  const Cost cost(job, cluster, std::move(shape));
+  absl::StatusOr<step::StepGraph> graph = BuildJobGraph(job, cost, Variation{});
   if (!graph.ok()) return graph.status();
 
   Estimate estimate;
@@ -116,6 +116,18 @@ absl::StatusOr<Estimate> BuildEstimate(const Job& job,
   estimate.floor_seconds =
       FloorSeconds(job, cluster, estimate.peak_flops_per_gpu);
   estimate.notes = Notes(job, *accelerator, cluster);
+  return estimate;
+}
+
+absl::StatusOr<Estimate> BuildEstimate(const Job& job,
+                                       const hardware::Cluster& cluster,
+                                       const Placement& placement) {
+  absl::StatusOr<Estimate> estimate =
+      BuildShapeEstimate(job, cluster, ShapeOf(job, cluster, placement));
+  if (!estimate.ok()) return estimate;
+  estimate->graph.slowdown =
+      RankSlowdowns(RankMap(job.parallelism, cluster, placement),
+                    MeasuredSlowdowns(cluster), Variation{});
   return estimate;
 }
 

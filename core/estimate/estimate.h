@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/estimate/placement.h"
+#include "core/estimate/placement_shape.h"
 #include "core/hardware/cluster.h"
 #include "core/step/step_graph.h"
 #include "core/workload/job.h"
@@ -44,6 +45,12 @@ struct Estimate {
 absl::StatusOr<Estimate> BuildEstimate(const workload::Job& job,
                                        const hardware::Cluster& cluster,
                                        const Placement& placement);
+
+// The same for all placements of one shape: the graph has no slowdowns
+// (RankSlowdowns() gives them).
+absl::StatusOr<Estimate> BuildShapeEstimate(const workload::Job& job,
+                                            const hardware::Cluster& cluster,
+                                            PlacementShape shape);
 
 }  // namespace prism::estimate
 

@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/estimate/rank_slowdown.h"
 #include "core/estimate/timed_stretch.h"
 #include "core/step/schedule.h"
 #include "core/workload/parameters.h"
@@ -46,9 +45,9 @@ step::ScheduleKind ScheduleOf(workload::Schedule schedule) {
 
 class GraphBuilder final {
  public:
-  GraphBuilder(const workload::Job& job, const hardware::Cluster& cluster,
-               const Cost& cost, const Variation& variation)
-      : job_(job), cluster_(cluster), cost_(cost), variation_(variation) {}
+  GraphBuilder(const workload::Job& job, const Cost& cost,
+               const Variation& variation)
+      : job_(job), cost_(cost), variation_(variation) {}
 
   absl::StatusOr<StepGraph> Build();
 
@@ -78,7 +77,6 @@ class GraphBuilder final {
   int AddProgram(Program program);
 
   const workload::Job& job_;
-  const hardware::Cluster& cluster_;
   const Cost& cost_;
   const Variation& variation_;
   // By stage: to the next.
@@ -118,7 +116,7 @@ void GraphBuilder::AddShape() {
   for (int u = 0; u < graph_.grid.stages * chunks; ++u) {
     graph_.stage_of.push_back(u % graph_.grid.stages);
   }
-  for (int stage = 0; stage < graph_.grid.stages; ++stage) {
+  for (int64_t stage = 0; stage < cost_.boundaries(); ++stage) {
     boundary_times_.push_back(cost_.BoundaryTime(stage));
   }
   slowest_gpu_ = SlowestFactor(job_.parallelism.gpus(), variation_);
@@ -327,17 +325,14 @@ void GraphBuilder::AddFactors() {
     factor.applies_to[static_cast<size_t>(FactorClass::kOptimizer)] = true;
     graph_.shared_factors.push_back(factor);
   }
-  graph_.slowdown =
-      RankSlowdowns(cost_.ranks(), MeasuredSlowdowns(cluster_), variation_);
 }
 
 }  // namespace
 
 absl::StatusOr<StepGraph> BuildJobGraph(const workload::Job& job,
-                                        const hardware::Cluster& cluster,
                                         const Cost& cost,
                                         const Variation& variation) {
-  return GraphBuilder(job, cluster, cost, variation).Build();
+  return GraphBuilder(job, cost, variation).Build();
 }
 
 }  // namespace prism::estimate

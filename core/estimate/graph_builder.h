@@ -11,17 +11,18 @@
 
 #include "core/estimate/cost.h"
 #include "core/estimate/variation.h"
-#include "core/hardware/cluster.h"
 #include "core/step/step_graph.h"
 #include "core/workload/job.h"
 
 namespace prism::estimate {
 
-// Requires: `cost` was made for `job` and `cluster`.
+// The graph without what tells ranks apart: StepGraph::slowdown is empty
+// (rank_slowdown.h).
+//
+// Requires: `cost` was made for `job`.
 //
 // Errors: those of `cost`.
 absl::StatusOr<step::StepGraph> BuildJobGraph(const workload::Job& job,
-                                              const hardware::Cluster& cluster,
                                               const Cost& cost,
                                               const Variation& variation);
 

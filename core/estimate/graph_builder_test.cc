@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/estimate/estimate.h"
 #include "core/workload/testing/jobs.h"
 
 namespace prism::estimate {
@@ -35,11 +36,11 @@ Job SmallJob() {
 
 StepGraph Graph(const Job& job, const hardware::Cluster& cluster,
                 const Placement& placement = {}) {
-  const Cost cost(job, cluster, placement);
-  absl::StatusOr<StepGraph> graph = BuildJobGraph(job, cluster, cost, {});
-  EXPECT_TRUE(graph.ok()) << graph.status();
-  EXPECT_TRUE(graph->Validate().ok()) << graph->Validate();
-  return *std::move(graph);
+  absl::StatusOr<Estimate> estimate = BuildEstimate(job, cluster, placement);
+  EXPECT_TRUE(estimate.ok()) << estimate.status();
+  const absl::Status valid = estimate->graph.Validate();
+  EXPECT_TRUE(valid.ok()) << valid;
+  return std::move(estimate->graph);
 }
 
 const Program& ProgramOf(const StepGraph& graph, Phase phase, size_t stage) {

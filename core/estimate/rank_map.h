@@ -49,6 +49,7 @@ class RankMap final {
   int64_t replicas() const { return parallelism_.data; }
   int64_t stages() const { return parallelism_.pipeline; }
   int64_t lanes() const { return parallelism_.tensor; }
+  bool interleaved() const { return parallelism_.virtual_stages > 1; }
   int64_t gpus() const { return parallelism_.gpus(); }
 
  private:

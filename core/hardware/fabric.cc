@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 
 namespace prism::hardware {
 namespace {
@@ -43,24 +42,18 @@ LinkTime Faster(const LinkTime& a, const LinkTime& b) {
 
 Fabric::Fabric(const Cluster& cluster, const Accelerator& accelerator,
                const LinkSpeeds& speeds)
-    : levels_(LevelsOf(cluster, accelerator)), speeds_(speeds) {
+    : levels_(LevelsOf(cluster, accelerator)),
+      gpus_(cluster.gpus()),
+      gpus_per_node_(cluster.gpus_per_node),
+      speeds_(speeds) {
   // The last level spans the cluster, whatever number it was given.
   levels_.back().gpus = std::max(levels_.back().gpus, cluster.gpus());
 }
 
-GroupShape Fabric::ShapeOf(const std::vector<int64_t>& gpus) const {
-  GroupShape shape;
-  shape.members = static_cast<int64_t>(gpus.size());
-  for (const FabricLevel& level : levels_) {
-    std::map<int64_t, int64_t> members_of_unit;
-    for (const int64_t gpu : gpus) ++members_of_unit[gpu / level.gpus];
-    int64_t fewest = shape.members;
-    for (const auto& [unit, members] : members_of_unit) {
-      fewest = std::min(fewest, members);
-    }
-    shape.in_unit.push_back(fewest);
-  }
-  return shape;
+int64_t Fabric::Units(size_t level) const {
+  const std::vector<int32_t>& unit_of_node = levels_[level].unit_of_node;
+  if (unit_of_node.empty()) return (gpus_ - 1) / levels_[level].gpus + 1;
+  return *std::max_element(unit_of_node.begin(), unit_of_node.end()) + 1;
 }
 
 double Fabric::RateOf(size_t level, double sharers, double bytes) const {
@@ -154,23 +147,26 @@ LinkTime Fabric::CollectiveTime(CollectiveKind kind, double bytes,
 }
 
 int Fabric::LevelOf(int64_t from, int64_t to) const {
-  for (size_t level = 0; level < levels_.size(); ++level) {
-    const int64_t gpus = levels_[level].gpus;
-    if (from / gpus == to / gpus) return static_cast<int>(level);
+  if (from == to) return kSameGpu;
+  const size_t last = levels_.size() - 1;
+  for (size_t level = 0; level < last; ++level) {
+    if (UnitOf(level, from) == UnitOf(level, to)) {
+      return static_cast<int>(level);
+    }
   }
-  return static_cast<int>(levels_.size()) - 1;
+  return static_cast<int>(last);
 }
 
-LinkTime Fabric::TransferTime(double bytes, int64_t from, int64_t to) const {
-  if (from == to) return {};
+LinkTime Fabric::TransferTime(double bytes, int level) const {
+  if (level == kSameGpu) return {};
   // Inside a node the node's links; between nodes every level outside it, up
   // to the one that joins the two.
-  const auto top = static_cast<size_t>(LevelOf(from, to));
+  const auto top = static_cast<size_t>(level);
   double rate = TransferRate(top, bytes);
   double latency = levels_[top].latency_seconds;
-  for (size_t level = 1; level < top; ++level) {
-    rate = std::min(rate, TransferRate(level, bytes));
-    latency = std::max(latency, levels_[level].latency_seconds);
+  for (size_t inner = 1; inner < top; ++inner) {
+    rate = std::min(rate, TransferRate(inner, bytes));
+    latency = std::max(latency, levels_[inner].latency_seconds);
   }
   latency += speeds_.launch_seconds;
   return {latency + bytes / rate, latency};

@@ -12,6 +12,7 @@
 #define PRISM_CORE_HARDWARE_FABRIC_H_
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "core/hardware/accelerator.h"
@@ -19,7 +20,7 @@
 
 namespace prism::hardware {
 
-// How the members of a group lie in the fabric.
+// How the members of a group lie in the fabric; GroupShaper finds it.
 struct GroupShape {
   int64_t members = 1;
   // By level: fewest members in a unit of that level that holds any; the last
@@ -27,6 +28,10 @@ struct GroupShape {
   std::vector<int64_t> in_unit;
 
   auto operator<=>(const GroupShape&) const = default;
+  template <typename H>
+  friend H AbslHashValue(H h, const GroupShape& shape) {
+    return H::combine(std::move(h), shape.members, shape.in_unit);
+  }
 };
 
 enum class CollectiveKind { kAllGather, kReduceScatter, kAllReduce };
@@ -56,6 +61,9 @@ struct LinkSpeeds {
 inline constexpr double kNodeLinkLatencySeconds = 0.5e-6;
 inline constexpr double kNetworkLatencySeconds = 5e-6;
 
+// Level of two GPUs that are one.
+inline constexpr int kSameGpu = -1;
+
 class Fabric final {
  public:
   // `levels` of `cluster`, or the links of `accelerator` where it has none.
@@ -63,23 +71,29 @@ class Fabric final {
   Fabric(const Cluster& cluster, const Accelerator& accelerator,
          const LinkSpeeds& speeds = {});
 
-  // Shape of the group on these GPUs. Requires: not empty.
-  GroupShape ShapeOf(const std::vector<int64_t>& gpus) const;
-
   // Time of a collective over a group of `shape`, `bytes` being the whole
   // vector (of each member's result for all-gather and all-reduce, of its
   // input for reduce-scatter). 0 for one member.
   LinkTime CollectiveTime(CollectiveKind kind, double bytes,
                           const GroupShape& shape) const;
 
-  // Time of one message of `bytes` from GPU `from` to GPU `to`, while every
-  // other GPU sends one as well. 0 where they are the same.
-  LinkTime TransferTime(double bytes, int64_t from, int64_t to) const;
+  // Time of one message of `bytes` between two GPUs that `level` joins, while
+  // every other GPU sends one as well. 0 for kSameGpu.
+  LinkTime TransferTime(double bytes, int level) const;
 
-  // Innermost level one unit of which holds both GPUs.
+  // Innermost level one unit of which holds both GPUs, or kSameGpu.
   int LevelOf(int64_t from, int64_t to) const;
 
+  // The unit of `level` that holds a GPU, from 0 to Units(level) - 1.
+  int64_t UnitOf(size_t level, int64_t gpu) const {
+    const FabricLevel& link = levels_[level];
+    if (link.unit_of_node.empty()) return gpu / link.gpus;
+    return link.unit_of_node[static_cast<size_t>(gpu / gpus_per_node_)];
+  }
+  int64_t Units(size_t level) const;
+
   const std::vector<FabricLevel>& levels() const { return levels_; }
+  int64_t gpus_per_node() const { return gpus_per_node_; }
 
  private:
   LinkTime RingTime(CollectiveKind kind, double bytes,
@@ -94,6 +108,8 @@ class Fabric final {
   double LatencyOf(const GroupShape& shape) const;
 
   std::vector<FabricLevel> levels_;
+  int64_t gpus_;
+  int64_t gpus_per_node_;
   LinkSpeeds speeds_;
 };
 

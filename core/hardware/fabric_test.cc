@@ -4,6 +4,8 @@
 
 #include <numeric>
 
+#include "core/hardware/group_shaper.h"
+
 namespace prism::hardware {
 namespace {
 
@@ -38,17 +40,8 @@ std::vector<int64_t> Gpus(int64_t first, int64_t count, int64_t stride = 1) {
 
 double Seconds(const Fabric& fabric, CollectiveKind kind, double bytes,
                const std::vector<int64_t>& gpus) {
-  return fabric.CollectiveTime(kind, bytes, fabric.ShapeOf(gpus)).seconds;
-}
-
-TEST(ShapeTest, CountsMembersByLevel) {
-  const Fabric fabric = SmallFabric();
-  EXPECT_EQ(fabric.ShapeOf(Gpus(0, 8)).in_unit,
-            (std::vector<int64_t>{8, 8, 8}));
-  EXPECT_EQ(fabric.ShapeOf(Gpus(3, 4, 8)).in_unit,
-            (std::vector<int64_t>{1, 2, 4}));
-  EXPECT_EQ(fabric.ShapeOf(Gpus(6, 4)).in_unit,
-            (std::vector<int64_t>{2, 4, 4}));
+  return fabric.CollectiveTime(kind, bytes, GroupShaper(fabric).ShapeOf(gpus))
+      .seconds;
 }
 
 TEST(CollectiveTest, RingInsideANodeFollowsTheFormula) {
@@ -154,16 +147,21 @@ TEST(CollectiveTest, IsNearMeasuredAllReducesOfA100) {
   }
 }
 
+LinkTime Transfer(const Fabric& fabric, double bytes, int64_t from,
+                  int64_t to) {
+  return fabric.TransferTime(bytes, fabric.LevelOf(from, to));
+}
+
 TEST(TransferTest, UsesTheLevelThatJoinsTheTwo) {
   const Fabric fabric = SmallFabric();
-  EXPECT_DOUBLE_EQ(fabric.TransferTime(1e9, 0, 7).seconds, 1e-6 + 1e9 / 100e9);
-  EXPECT_DOUBLE_EQ(fabric.TransferTime(1e9, 0, 8).seconds, 4e-6 + 1e9 / 10e9);
-  EXPECT_DOUBLE_EQ(fabric.TransferTime(1e9, 0, 16).seconds, 6e-6 + 1e9 / 5e9);
-  EXPECT_EQ(fabric.TransferTime(1e9, 3, 3).seconds, 0);
+  EXPECT_DOUBLE_EQ(Transfer(fabric, 1e9, 0, 7).seconds, 1e-6 + 1e9 / 100e9);
+  EXPECT_DOUBLE_EQ(Transfer(fabric, 1e9, 0, 8).seconds, 4e-6 + 1e9 / 10e9);
+  EXPECT_DOUBLE_EQ(Transfer(fabric, 1e9, 0, 16).seconds, 6e-6 + 1e9 / 5e9);
+  EXPECT_EQ(Transfer(fabric, 1e9, 3, 3).seconds, 0);
 }
 
 TEST(TransferTest, LatencyShareIsAllOfAnEmptyMessage) {
-  const LinkTime time = SmallFabric().TransferTime(0, 0, 8);
+  const LinkTime time = Transfer(SmallFabric(), 0, 0, 8);
   EXPECT_EQ(time.seconds, time.latency_seconds);
 }
 

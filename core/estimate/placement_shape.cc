@@ -1,0 +1,187 @@
+#include "core/estimate/placement_shape.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "core/base/check.h"
+#include "core/hardware/group_shaper.h"
+
+namespace prism::estimate {
+namespace {
+
+using hardware::Fabric;
+using hardware::PathFactors;
+
+bool LiesLike(const PlacedGroup& a, const PlacedGroup& b) {
+  return a.shape == b.shape;
+}
+bool LiesLike(const PlacedHop& a, const PlacedHop& b) {
+  return a.level == b.level;
+}
+
+// Keeps the slowest of those that lie alike.
+template <typename Placed>
+void Keep(const Placed& placed, std::vector<Placed>& kept) {
+  for (Placed& other : kept) {
+    if (!LiesLike(placed, other)) continue;
+    other.path_factor = std::max(other.path_factor, placed.path_factor);
+    return;
+  }
+  kept.push_back(placed);
+}
+
+// How many lanes in a row lie alike, whatever stage and replica: the largest
+// block that never leaves a node nor straddles units of a level.
+int64_t LanesAlike(const RankMap& ranks, const Fabric& fabric) {
+  const int64_t block = std::gcd(ranks.lanes(), fabric.gpus_per_node());
+  const auto& levels = fabric.levels();
+  const bool fits =
+      std::all_of(levels.begin(), levels.end(), [block](const auto& level) {
+        return !level.unit_of_node.empty() || level.gpus % block == 0 ||
+               block % level.gpus == 0;
+      });
+  return fits ? block : 1;
+}
+
+class ShapeFinder final {
+ public:
+  ShapeFinder(const RankMap& ranks, const Fabric& fabric,
+              const PathFactors& paths)
+      : ranks_(ranks),
+        fabric_(fabric),
+        paths_(paths),
+        lanes_alike_(LanesAlike(ranks, fabric)),
+        shaper_(fabric) {}
+
+  PlacementShape Find(bool interleaved) {
+    PlacementShape shape;
+    const int64_t last = ranks_.stages() - 1;
+    shape.tensor_groups = TensorGroups();
+    for (int64_t stage = 0; stage <= last; ++stage) {
+      shape.data_groups.push_back(DataGroups(stage));
+      if (stage < last || interleaved) {
+        shape.boundaries.push_back(Hops(stage, stage < last ? stage + 1 : 0));
+      }
+    }
+    if (last > 0) shape.tied_copies = Pairs(0, last);
+    return shape;
+  }
+
+ private:
+  std::vector<PlacedGroup> TensorGroups() {
+    std::vector<PlacedGroup> groups;
+    // Groups that fill a block of a node all lie like the first.
+    const bool one = lanes_alike_ == ranks_.lanes();
+    const int64_t replicas = one ? 1 : ranks_.replicas();
+    const int64_t stages = one ? 1 : ranks_.stages();
+    for (int64_t replica = 0; replica < replicas; ++replica) {
+      for (int64_t stage = 0; stage < stages; ++stage) {
+        gpus_.clear();
+        for (int64_t lane = 0; lane < ranks_.lanes(); ++lane) {
+          gpus_.push_back(ranks_.Gpu(replica, stage, lane));
+        }
+        Keep(Group(), groups);
+      }
+    }
+    std::sort(groups.begin(), groups.end());
+    return groups;
+  }
+
+  std::vector<PlacedGroup> DataGroups(int64_t stage) {
+    std::vector<PlacedGroup> groups;
+    for (int64_t lane = 0; lane < ranks_.lanes(); lane += lanes_alike_) {
+      gpus_.clear();
+      for (int64_t replica = 0; replica < ranks_.replicas(); ++replica) {
+        gpus_.push_back(ranks_.Gpu(replica, stage, lane));
+      }
+      Keep(Group(), groups);
+    }
+    std::sort(groups.begin(), groups.end());
+    return groups;
+  }
+
+  std::vector<PlacedHop> Hops(int64_t from, int64_t to) const {
+    std::vector<PlacedHop> hops;
+    for (int64_t replica = 0; replica < ranks_.replicas(); ++replica) {
+      for (int64_t lane = 0; lane < ranks_.lanes(); lane += lanes_alike_) {
+        Keep(
+            Hop(ranks_.Gpu(replica, from, lane), ranks_.Gpu(replica, to, lane)),
+            hops);
+      }
+    }
+    std::sort(hops.begin(), hops.end());
+    return hops;
+  }
+
+  std::vector<PlacedGroup> Pairs(int64_t first, int64_t second) const {
+    std::vector<PlacedGroup> pairs;
+    for (const PlacedHop& hop : Hops(first, second)) {
+      PlacedGroup pair = {.shape = {.members = 2, .in_unit = {}},
+                          .path_factor = hop.path_factor};
+      for (size_t level = 0; level < fabric_.levels().size(); ++level) {
+        const bool joined = static_cast<int>(level) >= hop.level;
+        pair.shape.in_unit.push_back(joined ? 2 : 1);
+      }
+      pairs.push_back(std::move(pair));
+    }
+    std::sort(pairs.begin(), pairs.end());
+    return pairs;
+  }
+
+  PlacedHop Hop(int64_t from, int64_t to) const {
+    PlacedHop hop = {.level = fabric_.LevelOf(from, to)};
+    if (!paths_.empty()) {
+      hop.path_factor = paths_.Between(NodeOf(from), NodeOf(to));
+    }
+    return hop;
+  }
+
+  // Of the members in gpus_.
+  PlacedGroup Group() {
+    PlacedGroup group = {.shape = shaper_.ShapeOf(gpus_)};
+    if (!paths_.empty()) group.path_factor = SlowestNeighbours();
+    return group;
+  }
+
+  double SlowestNeighbours() const {
+    double slowest = 0;
+    int64_t before = NodeOf(gpus_.back());
+    for (const int64_t gpu : gpus_) {
+      const int64_t node = NodeOf(gpu);
+      if (node != before) {
+        slowest = std::max(slowest, paths_.Between(before, node));
+      }
+      before = node;
+    }
+    return slowest > 0 ? slowest : 1;
+  }
+
+  int64_t NodeOf(int64_t gpu) const { return gpu / fabric_.gpus_per_node(); }
+
+  const RankMap& ranks_;
+  const Fabric& fabric_;
+  const PathFactors& paths_;
+  int64_t lanes_alike_;
+  hardware::GroupShaper shaper_;
+  std::vector<int64_t> gpus_;
+};
+
+}  // namespace
+
+PlacementShape ShapeOf(const RankMap& ranks, const Fabric& fabric,
+                       const PathFactors& paths) {
+  return ShapeFinder(ranks, fabric, paths).Find(ranks.interleaved());
+}
+
+PlacementShape ShapeOf(const workload::Job& job,
+                       const hardware::Cluster& cluster,
+                       const Placement& placement) {
+  const hardware::Accelerator* accelerator =
+      hardware::FindAccelerator(cluster.accelerator);
+  PRISM_CHECK(accelerator != nullptr);
+  return ShapeOf(RankMap(job.parallelism, cluster, placement),
+                 Fabric(cluster, *accelerator),
+                 PathFactors(cluster.path_states));
+}
+
+}  // namespace prism::estimate
