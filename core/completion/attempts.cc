@@ -19,6 +19,12 @@ constexpr int64_t kFewSteps = 256;
 // Beyond this many expected attempts none is made.
 constexpr double kHopelessAttempts = 10.0 * AttemptModel::kMostAttempts;
 
+// From this many failures on their count is spread evenly over runs.
+constexpr double kFewFailures = 4;
+constexpr int64_t kMostSummed = 8192;
+constexpr double kMostBinary = 40;
+constexpr int64_t kSumsPerPoll = 64;
+
 // What a row of draws is for: the "operation" of its address.
 enum class Purpose : uint32_t {
   kFailure,     // time to failure, whether it takes the node out
@@ -53,8 +59,18 @@ AttemptModel::AttemptModel(const RunPlan& plan, int64_t interval_steps,
       interval_steps > 0 ? done / interval_steps * interval_steps : 0;
   saved_ = std::min(done, plan.progress.steps_saved.value_or(grid));
   if (course_.steps() - saved_ <= kFewSteps) path_.emplace(plan, course_);
-  most_up_seconds_ =
-      kMostTimes * (course_.NominalSeconds(saved_) + restart_.stated_mean());
+  const double nominal = course_.NominalSeconds(saved_);
+  most_up_seconds_ = kMostTimes * (nominal + restart_.stated_mean());
+  // A power of two, so that plans that differ a little share it.
+  const double failures = nominal * rate_.stated_mean();
+  if (failures >= kFewFailures) {
+    const double binary = std::round(std::log2(failures));
+    summed_failures_ =
+        std::min(kMostSummed,
+                 int64_t{1} << static_cast<int>(std::min(binary, kMostBinary)));
+    const double n = static_cast<double>(summed_failures_);
+    failure_sum_.emplace(stats::Distribution::MakeGamma(n, 1 / std::sqrt(n)));
+  }
 }
 
 // Pairs of runs side by side, one attempt of all of them at a time.
@@ -68,14 +84,14 @@ class AttemptBlock {
     }
     live_.resize(stats::RowSize(runs_.size()));
     replica_.assign(stats::RowSize(runs_.size()), 0);
+    pair_.assign(stats::RowSize(runs_.size()), 0);
     Begin();
   }
 
   bool Run(const base::Budget& budget) {
+    if (!SpreadFailures(budget)) return false;
     for (attempt_ = 0; live_count_ > 0; ++attempt_) {
-      if (budget.Cancelled() || budget.Remaining() <= absl::ZeroDuration()) {
-        return false;
-      }
+      if (Ended(budget)) return false;
       DrawRows();
       for (size_t i = 0; i < live_count_; ++i) Advance(i);
       DropEnded();
@@ -90,7 +106,7 @@ class AttemptBlock {
  private:
   struct Simulated {
     Outcome outcome;
-    double rate = 0;        // failures per second
+    double rate = 0;  // failures per second
     double job_score = 0, job_factor = 1;
     double up_seconds = 0;
     int64_t step = 0, saved = 0;
@@ -98,6 +114,10 @@ class AttemptBlock {
     std::vector<double> repaired_at;  // a heap, earliest first
     bool ended = false;
   };
+
+  static bool Ended(const base::Budget& budget) {
+    return budget.Cancelled() || budget.Remaining() <= absl::ZeroDuration();
+  }
 
   static bool Mirrored(uint64_t run) { return run % 2 == 1; }
 
@@ -119,11 +139,36 @@ class AttemptBlock {
       run.saved = model_.saved_;
       run.spares = model_.plan_.replacements.spares;
       run.ended = run.step >= model_.course_.steps();
-      if (Hopeless(run)) GiveUp(run);
+      if (!model_.plan_.progress.running && Hopeless(run)) GiveUp(run);
       live_[i] = i;
     }
     live_count_ = n;
     DropEnded();
+  }
+
+  // The number of failures moves the end most. It follows from the sum of the
+  // first times to failure, a gamma, independent of their proportions: so the
+  // sum is placed by a uniform that is spread evenly, and the times are drawn
+  // and scaled to it.
+  bool SpreadFailures(const base::Budget& budget) {
+    failure_scale_.assign(stats::RowSize(runs_.size()), 0);
+    if (!model_.failure_sum_.has_value() || live_count_ == 0) return true;
+    const size_t n = live_count_;
+    Row sum(stats::RowSize(n), 0.0), target(stats::RowSize(n), 0.5);
+    for (attempt_ = 0; attempt_ < model_.summed_failures_; ++attempt_) {
+      if (attempt_ % kSumsPerPoll == 0 && Ended(budget)) return false;
+      DrawFailures();
+      for (size_t i = 0; i < n; ++i) sum[i] += failure_[i];
+    }
+    for (size_t i = 0; i < n; ++i) {
+      const double u = pairs_[live_[i] / 2].failures_uniform;
+      target[i] = Mirrored(live_[i]) ? 1 - u : u;
+    }
+    model_.failure_sum_->Draw(target.data(), n, scratch_, target.data());
+    for (size_t i = 0; i < n; ++i) {
+      failure_scale_[live_[i]] = target[i] / sum[i];
+    }
+    return true;
   }
 
   // Expected attempts, from a start to a checkpoint that counts and from there
@@ -131,18 +176,18 @@ class AttemptBlock {
   bool Hopeless(const Simulated& run) const {
     const Course& course = model_.course_;
     const int64_t left = course.steps() - run.saved;
-    const int64_t stretch =
-        course.interval_steps() > 0 ? std::min(course.interval_steps(), left)
-                                    : left;
-    const double lost_with = run.rate + (model_.plan_.preemptions.saves
-                                             ? 0
-                                             : model_.preemptions_per_second_);
+    const int64_t stretch = course.interval_steps() > 0
+                                ? std::min(course.interval_steps(), left)
+                                : left;
+    const double lost_with =
+        run.rate +
+        (model_.plan_.preemptions.saves ? 0 : model_.preemptions_per_second_);
     const double needed =
         static_cast<double>(stretch) * model_.plan_.step.mean_seconds +
         course.blocking_seconds() + course.settling_seconds();
     const double checkpoints =
         static_cast<double>(left) / static_cast<double>(stretch);
-    return !run.ended && !model_.plan_.progress.running &&
+    return !run.ended &&
            std::expm1(lost_with * needed) * checkpoints > kHopelessAttempts;
   }
 
@@ -152,9 +197,8 @@ class AttemptBlock {
   }
 
   void DropEnded() {
-    const auto end = std::remove_if(
-        live_.begin(), live_.begin() + live_count_,
-        [&](uint64_t i) { return runs_[i].ended; });
+    const auto end = std::remove_if(live_.begin(), live_.begin() + live_count_,
+                                    [&](uint64_t i) { return runs_[i].ended; });
     live_count_ = end - live_.begin();
   }
 
@@ -171,12 +215,21 @@ class AttemptBlock {
     }
   }
 
+  void DrawFailures() {
+    for (size_t i = 0; i < live_count_; ++i) {
+      pair_[i] = pairs_[live_[i] / 2].pair;
+    }
+    Uniforms(Purpose::kFailure, failure_, kind_);
+    stats::ShiftedExponentialRow(failure_.data(), live_count_, 0, 1,
+                                 failure_.data());
+  }
+
   void DrawRows() {
     const size_t n = live_count_;
-    pair_.resize(stats::RowSize(runs_.size()));
-    for (size_t i = 0; i < n; ++i) pair_[i] = pairs_[live_[i] / 2].pair;
-    Uniforms(Purpose::kFailure, failure_, kind_);
-    stats::ShiftedExponentialRow(failure_.data(), n, 0, 1, failure_.data());
+    DrawFailures();
+    if (attempt_ < model_.summed_failures_) {
+      for (size_t i = 0; i < n; ++i) failure_[i] *= failure_scale_[live_[i]];
+    }
     Uniforms(Purpose::kOverheads, restart_, repair_);
     model_.restart_.Draw(restart_.data(), n, scratch_, restart_.data());
     if (model_.plan_.failures.node_loss_share > 0) {
@@ -246,9 +299,8 @@ class AttemptBlock {
       FallBack(run, factor);
     } else {
       outcome.restart_seconds += start;
-      const Reached reached =
-          Work(live_[i], i, fresh, factor, up - start,
-               preempted && model_.plan_.preemptions.saves);
+      const Reached reached = Work(live_[i], i, fresh, factor, up - start,
+                                   preempted && model_.plan_.preemptions.saves);
       Credit(run, reached);
       if (reached.finished) {
         outcome.clock_seconds += start + reached.seconds;
@@ -267,6 +319,7 @@ class AttemptBlock {
     run.up_seconds += up;
     EndAttempt(run, i, preempted);
     if (run.up_seconds > model_.most_up_seconds_ ||
+        (attempt_ == 0 && Hopeless(run)) ||
         attempt_ + 1 >= AttemptModel::kMostAttempts) {
       GiveUp(run);
     }
@@ -276,8 +329,8 @@ class AttemptBlock {
     Outcome& outcome = run.outcome;
     outcome.writing_seconds += reached.writing_seconds;
     outcome.restart_seconds += reached.slow_start_seconds;
-    outcome.productive_seconds += reached.seconds - reached.writing_seconds -
-                                  reached.slow_start_seconds;
+    outcome.productive_seconds +=
+        reached.seconds - reached.writing_seconds - reached.slow_start_seconds;
   }
 
   // To the last checkpoint. Steps done before now are lost as well; doing them
@@ -341,6 +394,7 @@ class AttemptBlock {
   size_t live_count_ = 0;
   int64_t attempt_ = 0;
   std::vector<uint64_t> replica_, pair_;
+  Row failure_scale_;  // by run
   Row failure_, kind_, restart_, repair_, progress_, factor_;
   Row preemption_, away_, queue_, timing_;
   stats::Sampler::Scratch scratch_;

@@ -41,12 +41,13 @@ struct Outcome {
   int64_t preemptions = 0;
 };
 
-// Two uniforms that a pair of runs starts from: they place its failure rate
-// and its job factor, and are spread evenly over pairs.
+// Uniforms that a pair of runs starts from, to be spread evenly over pairs:
+// they place what moves the end most.
 struct PairStart {
   uint64_t pair = 0;
   double rate_uniform = 0.5;
   double factor_uniform = 0.5;
+  double failures_uniform = 0.5;  // sum of the first times to failure
 };
 
 // A plan made ready. Immutable and thread-safe.
@@ -62,16 +63,13 @@ class AttemptModel {
 
   // Both runs of each pair, one after the other. False where the budget ended
   // it; `outcomes` is then without meaning.
-  bool Simulate(const std::vector<PairStart>& pairs,
-                const base::Budget& budget,
+  bool Simulate(const std::vector<PairStart>& pairs, const base::Budget& budget,
                 std::vector<Outcome>& outcomes) const;
 
   const Course& course() const { return course_; }
 
  private:
   friend class AttemptBlock;
-
-  struct DrawOperations;
 
   const RunPlan& plan_;
   const uint64_t key_;
@@ -82,6 +80,9 @@ class AttemptModel {
   const stats::Sampler restart_, repair_, away_;
   std::optional<stats::Sampler> queue_;
   const double preemptions_per_second_;
+  // Sum of the first so many unit exponentials: about the failures expected.
+  int64_t summed_failures_ = 0;
+  std::optional<stats::Sampler> failure_sum_;
   int64_t saved_;
   double most_up_seconds_;
 };

@@ -1,11 +1,11 @@
 #include "core/completion/beliefs.h"
 
 #include <algorithm>
-#include <boost/math/special_functions/gamma.hpp>
 #include <cmath>
 
 #include "core/completion/closed_forms.h"
 #include "core/completion/course.h"
+#include "core/stats/sample_quantiles.h"
 
 namespace prism::completion {
 namespace {
@@ -54,23 +54,15 @@ stats::Distribution FailureRate(const Failures& failures,
   const double variance = level + nodes + level * nodes;
   if (variance <= 0) return stats::Distribution::MakeConstant(mean);
   const double shape = 1 / variance + static_cast<double>(progress.failures);
-  const double seconds = 1 / (variance * mean) +
-                         progress.observed_days * kSecondsPerDay;
+  const double seconds =
+      1 / (variance * mean) + progress.observed_days * kSecondsPerDay;
   return stats::Distribution::MakeGamma(shape / seconds, 1 / std::sqrt(shape));
 }
 
-double RateCvFromWorstNodes(double fraction, double share) {
-  auto share_of_worst = [&](double shape) {
-    const double x = boost::math::gamma_q_inv(shape, fraction);
-    return boost::math::gamma_q(shape + 1, x);
-  };
-  // The share falls from 1 to the fraction as the shape grows.
-  double low = std::log(1e-2), high = std::log(1e6);
-  for (int i = 0; i < 60; ++i) {
-    const double middle = (low + high) / 2;
-    (share_of_worst(std::exp(middle)) > share ? low : high) = middle;
-  }
-  return std::exp(-low / 2);
+double RateCvFromCounts(std::span<const double> failures_by_node) {
+  const stats::Moments counts = stats::SampleMoments(failures_by_node);
+  const double beyond = Square(counts.standard_deviation) - counts.mean;
+  return beyond > 0 ? std::sqrt(beyond) / counts.mean : 0;
 }
 
 StepFactors::StepFactors(const StepTimes& step, const Progress& progress)
@@ -81,8 +73,9 @@ StepFactors::StepFactors(const StepTimes& step, const Progress& progress)
   const double n = static_cast<double>(timed);
   const double cv = step.standard_deviation_seconds / step.mean_seconds;
   timing_deviation_ =
-      cv * std::sqrt(std::max(0.0, SumVarianceFactor(
-                                       timed, step.autocorrelation))) / n;
+      cv *
+      std::sqrt(std::max(0.0, SumVarianceFactor(timed, step.autocorrelation))) /
+      n;
   seen_ = std::log(progress.timed_mean_seconds / step.mean_seconds);
   const double variance = Square(job_deviation_) + Square(run_deviation_) +
                           Square(timing_deviation_);

@@ -3,6 +3,8 @@
 #ifndef PRISM_CORE_COMPLETION_BELIEFS_H_
 #define PRISM_CORE_COMPLETION_BELIEFS_H_
 
+#include <span>
+
 #include "core/completion/run_plan.h"
 #include "core/stats/distribution.h"
 
@@ -13,10 +15,10 @@ namespace prism::completion {
 stats::Distribution FailureRate(const Failures& failures,
                                 const Progress& progress);
 
-// Coefficient of variation of gamma rates of which the worst `fraction` of
-// nodes have `share` of the sum: P(a + 1, x) = 1 - share where
-// P(a, x) = 1 - fraction. Requires: 0 < fraction < share < 1.
-double RateCvFromWorstNodes(double fraction, double share);
+// Coefficient of variation of nodes' rates from failures counted on each over
+// the same time: sqrt((variance - mean) / mean^2), the Poisson part taken off.
+// 0 where they scatter no more than that. Requires: not empty.
+double RateCvFromCounts(std::span<const double> failures_by_node);
 
 // Logarithms of both step factors of a run that was timed: normal, of mean
 // -s^2/2 before. Seen is their sum, with an error.

@@ -24,9 +24,8 @@ constexpr double kHopeless = 1e300;  // finite, so that costs can be compared
 // equally likely levels of their law.
 std::vector<double> EndsPerSecond(const RunPlan& plan) {
   const stats::Distribution law = FailureRate(plan.failures, plan.progress);
-  const double preempted = plan.preemptions.saves
-                               ? 0
-                               : plan.preemptions.per_day / kSecondsPerDay;
+  const double preempted =
+      plan.preemptions.saves ? 0 : plan.preemptions.per_day / kSecondsPerDay;
   if (law.IsConstant()) return {law.Mean() + preempted};
   std::vector<double> rates(kRates);
   for (int i = 0; i < kRates; ++i) {
@@ -61,8 +60,8 @@ double BestInterval(const RunPlan& plan, double shortest) {
   if (high <= low * (1 + 1e-9)) return std::max(low, shortest);
   uint64_t trials = kMostTrials;
   const auto best = boost::math::tools::brent_find_minima(
-      [&](double x) { return CostOf(std::exp(x), plan, rates); },
-      std::log(low), std::log(high), kBits, trials);
+      [&](double x) { return CostOf(std::exp(x), plan, rates); }, std::log(low),
+      std::log(high), kBits, trials);
   return std::max(std::exp(best.first), shortest);
 }
 
@@ -81,9 +80,9 @@ CheckpointChoice ChooseCheckpoints(const RunPlan& plan) {
   const double shortest = step * std::max(1.0, settled);
   CheckpointChoice choice;
   choice.best_seconds = BestInterval(plan, shortest);
-  choice.first_order_seconds = FirstOrderInterval(
-      FailureRate(plan.failures, plan.progress).Mean(),
-      checkpoints.blocking_seconds);
+  choice.first_order_seconds =
+      FirstOrderInterval(FailureRate(plan.failures, plan.progress).Mean(),
+                         checkpoints.blocking_seconds);
   double wanted = kInfinity;
   using Choice = Checkpoints::Choice;
   if (checkpoints.choice == Choice::kSteps) {
@@ -94,8 +93,7 @@ CheckpointChoice ChooseCheckpoints(const RunPlan& plan) {
     wanted = choice.best_seconds;
   }
   wanted = std::max(wanted, shortest);
-  choice.steps =
-      std::isinf(wanted) ? 0 : StepsIn(wanted, step, plan.steps);
+  choice.steps = std::isinf(wanted) ? 0 : StepsIn(wanted, step, plan.steps);
   choice.seconds =
       choice.steps > 0 ? static_cast<double>(choice.steps) * step : kInfinity;
   return choice;

@@ -43,9 +43,8 @@ double ExactInterval(double failures_per_second, double blocking_seconds) {
   const double x = failures_per_second * blocking_seconds;
   // Near its branch point 1 + W loses digits; its series there does not.
   const double s = std::sqrt(-2 * std::expm1(-x));
-  const double lw = s < 1e-3
-                        ? s - s * s / 3 + 11 * s * s * s / 72
-                        : 1 + boost::math::lambert_w0(-std::exp(-x - 1));
+  const double lw = s < 1e-3 ? s - s * s / 3 + 11 * s * s * s / 72
+                             : 1 + boost::math::lambert_w0(-std::exp(-x - 1));
   return lw / failures_per_second;
 }
 

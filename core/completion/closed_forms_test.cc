@@ -18,8 +18,7 @@ CheckpointCycle Published(double interval_minutes) {
 
 TEST(ClosedForms, MeanTimeToFailureIsAsPublished) {
   EXPECT_NEAR(MeanTimeToFailureSeconds(16384 / 8, kRsc1) / kHour, 1.8, 0.005);
-  EXPECT_NEAR(MeanTimeToFailureSeconds(131072 / 8, kRsc1) / kHour, 0.23,
-              0.005);
+  EXPECT_NEAR(MeanTimeToFailureSeconds(131072 / 8, kRsc1) / kHour, 0.23, 0.005);
   EXPECT_TRUE(std::isinf(MeanTimeToFailureSeconds(100, 0)));
 }
 

@@ -39,10 +39,10 @@ Course::Course(const RunPlan& plan, int64_t interval_steps)
       variance_slope_((1 + autocorrelation_) / (1 - autocorrelation_)),
       variance_edge_(2 * autocorrelation_ /
                      ((1 - autocorrelation_) * (1 - autocorrelation_))),
-      forgotten_after_(
-          autocorrelation_ == 0
-              ? 0
-              : -kForgotten / std::log(std::abs(autocorrelation_))),
+      forgotten_after_(autocorrelation_ == 0
+                           ? 0
+                           : -kForgotten /
+                                 std::log(std::abs(autocorrelation_))),
       evaluate_every_(plan.evaluations.every_steps),
       evaluation_mean_(plan.evaluations.seconds.Mean()),
       evaluation_variance_(plan.evaluations.seconds.Variance()),
@@ -101,10 +101,9 @@ double Course::Seconds(const Start& start, int64_t to, int64_t writes) const {
   const int64_t n = to - start.from;
   if (n <= 0) return 0;
   const int64_t evaluated = Evaluations(to);
-  const double slow = static_cast<double>(SlowStepsUntil(to, evaluated) -
-                                          start.slow_steps);
-  const double evaluations =
-      static_cast<double>(evaluated - start.evaluations);
+  const double slow =
+      static_cast<double>(SlowStepsUntil(to, evaluated) - start.slow_steps);
+  const double evaluations = static_cast<double>(evaluated - start.evaluations);
   const double steps = static_cast<double>(n);
   const double mean = start.factor * mean_ * (steps + slow_extra_ * slow) +
                       SlowStartSeconds(start, to) +
@@ -115,7 +114,8 @@ double Course::Seconds(const Start& start, int64_t to, int64_t writes) const {
   const double spread = start.factor * deviation_;
   const double variance =
       evaluations * evaluation_variance_ +
-      spread * spread * (steps * variance_slope_ - variance_edge_ * (1 - decay));
+      spread * spread *
+          (steps * variance_slope_ - variance_edge_ * (1 - decay));
   return std::max(0.0, mean + start.score * std::sqrt(variance));
 }
 
@@ -141,12 +141,12 @@ Course::Last Course::LastWithin(const Start& start, double seconds,
     return needed <= seconds;
   };
   const int64_t before = start.from / unit, last = (steps_ - 1) / unit;
-  const double per_unit = start.factor * static_cast<double>(unit) *
-                              mean_step_seconds_ +
-                          (unit == interval_ ? blocking_ : 0);
-  const double guess = static_cast<double>(start.from) /
-                           static_cast<double>(unit) +
-                       seconds / per_unit;
+  const double per_unit =
+      start.factor * static_cast<double>(unit) * mean_step_seconds_ +
+      (unit == interval_ ? blocking_ : 0);
+  const double guess =
+      static_cast<double>(start.from) / static_cast<double>(unit) +
+      seconds / per_unit;
   int64_t low = static_cast<int64_t>(std::clamp(
       guess, static_cast<double>(before), static_cast<double>(last)));
   int64_t high = low + 1;

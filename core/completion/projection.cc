@@ -21,11 +21,11 @@ constexpr double kProbabilityError = 0.005;
 // how their means differ.
 constexpr int kGroups = 16;
 constexpr int64_t kFirstPairs = 4;  // of a group
-constexpr int64_t kMostPairs = 31'250;
+constexpr int64_t kMostPairs = 3'125;
 constexpr int64_t kPairsAtOnce = 64;
 
 // Kept back from a deadline for summing up and sending the answer.
-constexpr absl::Duration kAnswerReserve = absl::Milliseconds(2);
+constexpr absl::Duration kAnswerReserve = absl::Milliseconds(5);
 
 // Address of the groups' offsets, apart from those of attempts.h.
 constexpr uint32_t kOffsets = 1000;
@@ -39,8 +39,8 @@ class SimulationBudget final : public base::Budget {
  public:
   SimulationBudget(const base::Budget& budget, bool open_ended,
                    absl::Duration patience)
-      : budget_(budget), patience_(open_ended ? patience
-                                              : absl::InfiniteDuration()) {}
+      : budget_(budget),
+        patience_(open_ended ? patience : absl::InfiniteDuration()) {}
   bool Cancelled() const override { return budget_.Cancelled(); }
   absl::Duration Elapsed() const override { return budget_.Elapsed(); }
   absl::Duration Remaining() const override {
@@ -53,22 +53,24 @@ class SimulationBudget final : public base::Budget {
   absl::Duration patience_;
 };
 
-// Value and error of a ratio of sums over groups, where `of` gives a value per
-// outcome and runs count alike.
+// Mean of independent groups' means and what their scatter says of it.
+Estimate MeanOfGroups(const std::array<double, kGroups>& mean) {
+  double sum = 0, squares = 0;
+  for (double m : mean) sum += m;
+  const double value = sum / kGroups;
+  if (!Ends(value)) return {kInfinity, kInfinity};
+  for (double m : mean) squares += (m - value) * (m - value);
+  return {value, std::sqrt(squares / (kGroups - 1) / kGroups)};
+}
+
 Estimate GroupedMean(const std::vector<std::vector<Outcome>>& groups,
                      const std::function<double(const Outcome&)>& of) {
   std::array<double, kGroups> mean = {};
-  double sum = 0;
   for (int g = 0; g < kGroups; ++g) {
     for (const Outcome& outcome : groups[g]) mean[g] += of(outcome);
     mean[g] /= static_cast<double>(groups[g].size());
-    sum += mean[g];
   }
-  const double value = sum / kGroups;
-  if (!Ends(value)) return {kInfinity, kInfinity};
-  double squares = 0;
-  for (double m : mean) squares += (m - value) * (m - value);
-  return {value, std::sqrt(squares / (kGroups - 1) / kGroups)};
+  return MeanOfGroups(mean);
 }
 
 double Deviation(const std::vector<std::vector<Outcome>>& groups, double mean,
@@ -84,16 +86,68 @@ double Deviation(const std::vector<std::vector<Outcome>>& groups, double mean,
   return std::sqrt(squares / (count - 1));
 }
 
-// As stats::SortedQuantile, where the last values may be infinite.
-double Quantile(const std::vector<double>& sorted, double p) {
-  const double position =
-      std::clamp(p, 0.0, 1.0) * static_cast<double>(sorted.size() - 1);
-  const size_t low = static_cast<size_t>(position);
-  const double part = position - static_cast<double>(low);
-  if (part == 0) return sorted[low];
-  if (!Ends(sorted[low + 1])) return kInfinity;
-  return sorted[low] + part * (sorted[low + 1] - sorted[low]);
-}
+// Simulated finishing times, by group and all together.
+class FinishLaw {
+ public:
+  explicit FinishLaw(const std::vector<std::vector<Outcome>>& groups)
+      : groups_(groups.size()) {
+    for (size_t g = 0; g < groups.size(); ++g) {
+      for (const Outcome& run : groups[g]) {
+        groups_[g].push_back(run.finish_seconds);
+      }
+      std::sort(groups_[g].begin(), groups_[g].end());
+      all_.insert(all_.end(), groups_[g].begin(), groups_[g].end());
+    }
+    std::sort(all_.begin(), all_.end());
+  }
+
+  // Of finishing by then. Where all runs agree the error is not 0: one more
+  // might not.
+  Estimate Chance(double deadline) const {
+    std::array<double, kGroups> share = {};
+    for (int g = 0; g < kGroups; ++g) share[g] = ShareBy(groups_[g], deadline);
+    Estimate chance = MeanOfGroups(share);
+    chance.standard_error = std::max(
+        chance.standard_error, 1 / (static_cast<double>(all_.size()) + 2));
+    return chance;
+  }
+
+  // As stats::SortedQuantile, where the last values may be infinite.
+  double Quantile(double p) const {
+    const double position =
+        std::clamp(p, 0.0, 1.0) * static_cast<double>(all_.size() - 1);
+    const size_t low = static_cast<size_t>(position);
+    const double part = position - static_cast<double>(low);
+    if (part == 0) return all_[low];
+    if (!Ends(all_[low + 1])) return kInfinity;
+    return all_[low] + part * (all_[low + 1] - all_[low]);
+  }
+
+  // Half the distance between the quantiles that the error of the
+  // distribution function leaves possible.
+  double QuantileError(double p) const {
+    const double quantile = Quantile(p);
+    if (!Ends(quantile)) return kInfinity;
+    const double error = Chance(quantile).standard_error;
+    return (Quantile(p + error) - Quantile(p - error)) / 2;
+  }
+
+  double unfinished_share() const {
+    const auto first = std::lower_bound(all_.begin(), all_.end(), kInfinity);
+    return static_cast<double>(all_.end() - first) /
+           static_cast<double>(all_.size());
+  }
+
+ private:
+  static double ShareBy(const std::vector<double>& sorted, double deadline) {
+    const auto later = std::upper_bound(sorted.begin(), sorted.end(), deadline);
+    return static_cast<double>(later - sorted.begin()) /
+           static_cast<double>(sorted.size());
+  }
+
+  std::vector<std::vector<double>> groups_;
+  std::vector<double> all_;
+};
 
 class Simulation {
  public:
@@ -109,9 +163,8 @@ class Simulation {
 
   absl::StatusOr<Projection> Run() {
     const int64_t most = WantedPairs(options_.samples.value_or(0));
-    int64_t wanted = options_.samples.has_value()
-                         ? std::min(most, kFirstPairs)
-                         : kFirstPairs;
+    int64_t wanted = options_.samples.has_value() ? std::min(most, kFirstPairs)
+                                                  : kFirstPairs;
     bool complete = true;
     while (complete && wanted > pairs_) {
       complete = Extend(wanted);
@@ -132,21 +185,24 @@ class Simulation {
     return std::clamp<int64_t>(pairs, 1, kMostPairs);
   }
 
-  // Pairs of one group lie evenly over the unit square: multiples of two
-  // irrational numbers (the plastic number's, Roberts 2018) from an offset of
-  // the group's own.
+  // Pairs of one group lie evenly over the unit cube: multiples of the powers
+  // of one irrational number (Roberts 2018) from an offset of the group's own.
   PairStart StartOf(int group, int64_t i) const {
-    constexpr double kPlastic = 1.32471795724474602596;
+    constexpr double kStep = 1 / 1.22074408460575947536;  // x^4 = x + 1
     const uint64_t replica[stats::kRowPad] = {static_cast<uint64_t>(group)};
     const uint64_t sample[stats::kRowPad] = {};
-    double first[stats::kRowPad], second[stats::kRowPad];
-    stats::UniformRows({options_.random_key, 0, kOffsets, replica, sample}, 1,
-                       first, second);
-    const double n = static_cast<double>(i);
-    auto open = [](double u) { return std::clamp(u, 0x1p-53, 1 - 0x1p-53); };
-    return {static_cast<uint64_t>(i * kGroups + group),
-            open(Fraction(first[0] + n / kPlastic)),
-            open(Fraction(second[0] + n / (kPlastic * kPlastic)))};
+    double offset[4][stats::kRowPad];
+    for (uint32_t slot : {0u, 1u}) {
+      stats::UniformRows({options_.random_key, slot, kOffsets, replica, sample},
+                         1, offset[2 * slot], offset[2 * slot + 1]);
+    }
+    auto place = [&](int dimension, double step) {
+      const double u =
+          Fraction(offset[dimension][0] + static_cast<double>(i) * step);
+      return std::clamp(u, 0x1p-53, 1 - 0x1p-53);
+    };
+    return {static_cast<uint64_t>(i * kGroups + group), place(0, kStep),
+            place(1, kStep * kStep), place(2, kStep * kStep * kStep)};
   }
 
   // Simulates pairs up to `wanted` of each group; false and nothing kept where
@@ -177,16 +233,14 @@ class Simulation {
 
   // At most pairs_ if the errors are small enough.
   int64_t PairsForTarget() const {
-    const std::vector<double> sorted = SortedFinishes();
-    const double median = Quantile(sorted, 0.5);
-    double worst = 0;
-    if (Ends(median) && median > 0) {
-      const double error = QuantileError(sorted, 0.5, median);
-      worst = Ends(error) ? error / (kMedianError * median) : 0;
-    }
+    const FinishLaw law(groups_);
+    const double median = law.Quantile(0.5);
+    const double error = law.QuantileError(0.5);
+    double worst =
+        Ends(error) && median > 0 ? error / (kMedianError * median) : 0;
     for (double deadline : plan_.deadlines_seconds) {
-      worst = std::max(
-          worst, Chance(deadline).standard_error / kProbabilityError);
+      worst = std::max(worst,
+                       law.Chance(deadline).standard_error / kProbabilityError);
     }
     if (worst <= 1) return 0;
     const double factor = std::clamp(1.1 * worst * worst, 1.25, 4.0);
@@ -194,68 +248,31 @@ class Simulation {
     return std::min(kMostPairs, static_cast<int64_t>(more));
   }
 
-  std::vector<double> SortedFinishes() const {
-    std::vector<double> sorted;
-    for (const auto& group : groups_) {
-      for (const Outcome& run : group) sorted.push_back(run.finish_seconds);
-    }
-    std::sort(sorted.begin(), sorted.end());
-    return sorted;
-  }
-
-  // Where all runs agree the error is not 0: one more might not.
-  Estimate Chance(double deadline) const {
-    Estimate chance = GroupedMean(groups_, [&](const Outcome& run) {
-      return run.finish_seconds <= deadline ? 1.0 : 0.0;
-    });
-    const double runs = static_cast<double>(2 * pairs_ * kGroups);
-    chance.standard_error = std::max(chance.standard_error, 1 / (runs + 2));
-    return chance;
-  }
-
-  // Half the distance between the quantiles that the error of the
-  // distribution function leaves possible.
-  double QuantileError(const std::vector<double>& sorted, double p,
-                       double quantile) const {
-    if (!Ends(quantile)) return kInfinity;
-    const double error = Chance(quantile).standard_error;
-    return (Quantile(sorted, p + error) - Quantile(sorted, p - error)) / 2;
-  }
-
   Projection Summary(bool complete) const {
+    const FinishLaw law(groups_);
     Projection result;
     result.checkpoints = choice_;
     result.samples = 2 * pairs_ * kGroups;
     result.quality = complete ? Quality::kFull : Quality::kReduced;
+    result.unfinished_share = law.unfinished_share();
     for (double deadline : plan_.deadlines_seconds) {
-      result.by_deadline.push_back(Chance(deadline));
+      result.by_deadline.push_back(law.Chance(deadline));
     }
-    SummarizeFinish(result);
+    for (int i = 0; i < Projection::kLevels; ++i) {
+      const double p = (i + 1) / 100.0;
+      result.quantile_seconds[i] = law.Quantile(p);
+      result.quantile_error_seconds[i] = law.QuantileError(p);
+    }
     SummarizeTime(result);
     return result;
   }
 
-  void SummarizeFinish(Projection& result) const {
-    const std::vector<double> sorted = SortedFinishes();
-    auto finish = [](const Outcome& run) { return run.finish_seconds; };
-    result.finish_seconds = GroupedMean(groups_, finish);
-    result.finish_deviation_seconds =
-        Deviation(groups_, result.finish_seconds.value, finish);
-    for (int i = 0; i < Projection::kLevels; ++i) {
-      const double p = (i + 1) / 100.0;
-      result.quantile_seconds[i] = Quantile(sorted, p);
-      result.quantile_error_seconds[i] =
-          QuantileError(sorted, p, result.quantile_seconds[i]);
-    }
-    const auto first_infinite =
-        std::lower_bound(sorted.begin(), sorted.end(), kInfinity);
-    result.unfinished_share =
-        static_cast<double>(sorted.end() - first_infinite) /
-        static_cast<double>(sorted.size());
-  }
-
   void SummarizeTime(Projection& result) const {
     auto mean = [&](auto of) { return GroupedMean(groups_, of); };
+    auto finish = [](const Outcome& run) { return run.finish_seconds; };
+    result.finish_seconds = mean(finish);
+    result.finish_deviation_seconds =
+        Deviation(groups_, result.finish_seconds.value, finish);
     auto failures = [](const Outcome& run) {
       return static_cast<double>(run.failures);
     };

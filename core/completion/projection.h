@@ -24,7 +24,7 @@
 namespace prism::completion {
 
 struct ProjectionOptions {
-  // Rounded up to a multiple of 32, at most 1,000,000. Not set: as many as
+  // Rounded up to a multiple of 32, at most 100,000. Not set: as many as
   // the errors call for.
   std::optional<int64_t> samples = {};
   // Of the streams; the same for plans to be compared.

@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <random>
-#include <array>
 #include <vector>
 
 #include "core/completion/projection.h"
@@ -70,8 +70,8 @@ RunPlan RandomPlan(std::mt19937_64& random) {
   plan.replacements.repair_seconds =
       Distribution::MakeLognormal(steps * Between(0.1, 2, random), 1.5);
   if (Often(random)) {
-    plan.replacements.queue_seconds = Distribution::MakeLognormal(
-        steps * Between(0.05, 0.5, random), 0.8);
+    plan.replacements.queue_seconds =
+        Distribution::MakeLognormal(steps * Between(0.05, 0.5, random), 0.8);
   }
   if (Often(random)) {
     plan.preemptions = {
@@ -108,9 +108,8 @@ Sums Reference(const RunPlan& plan, int64_t interval, int runs,
 void ExpectMean(const Estimate& estimate, const std::vector<double>& reference,
                 double slack, const char* what) {
   const auto moments = stats::SampleMoments(reference);
-  const double error =
-      moments.standard_deviation /
-      std::sqrt(static_cast<double>(reference.size()));
+  const double error = moments.standard_deviation /
+                       std::sqrt(static_cast<double>(reference.size()));
   EXPECT_NEAR(estimate.value, moments.mean,
               5 * std::hypot(error, estimate.standard_error) + slack)
       << what;
@@ -163,8 +162,8 @@ void Watch(const Truth& truth, RunPlan& plan, std::mt19937_64& random) {
   plan.progress.running = true;
   plan.progress.steps_done = plan.steps / 4;
   plan.progress.timed_steps = 40;
-  plan.progress.timed_mean_seconds = TimeSteps(
-      plan, truth.job_factor * truth.present_factor, 40, random);
+  plan.progress.timed_mean_seconds =
+      TimeSteps(plan, truth.job_factor * truth.present_factor, 40, random);
   double rate = 0;
   for (double r : truth.node_rates) rate += r;
   plan.progress.observed_days =
@@ -202,8 +201,7 @@ TEST(ProjectionReference, ProbabilitiesByDeadlineComeTrue) {
     ASSERT_GT(count[d], 50);
     const double p = forecasts[d] / count[d];
     const double error = std::sqrt(p * (1 - p) / count[d]);
-    EXPECT_NEAR(hits[d] / count[d], p,
-                4 * error + 0.032 / std::sqrt(count[d]))
+    EXPECT_NEAR(hits[d] / count[d], p, 4 * error + 0.032 / std::sqrt(count[d]))
         << d;
   }
 }
@@ -227,8 +225,8 @@ TEST(ProjectionReference, ForecastsOnTheWayAgreeWithTheFirst) {
     const Truth truth = DrawTruth(plan, random);
     RunPlan later = plan;
     later.progress.steps_done = later.progress.timed_steps = 500;
-    later.progress.timed_mean_seconds = TimeSteps(
-        plan, truth.job_factor * truth.present_factor, 500, random);
+    later.progress.timed_mean_seconds =
+        TimeSteps(plan, truth.job_factor * truth.present_factor, 500, random);
     const Projection answer = Answer(later, 256, i);
     total[i] =
         500 * later.progress.timed_mean_seconds + answer.finish_seconds.value;

@@ -44,8 +44,8 @@ RunPlan Week() {
                    .node_loss_share = 0.5};
   plan.restarts = {.seconds = Distribution::MakeLognormal(400, 0.5),
                    .after = {.steps = 2, .factor = 2}};
-  plan.replacements = {
-      .spares = 3, .queue_seconds = Distribution::MakeLognormal(7200, 1)};
+  plan.replacements = {.spares = 3,
+                       .queue_seconds = Distribution::MakeLognormal(7200, 1)};
   plan.preemptions = {.per_day = 0.1,
                       .away_seconds = Distribution::MakeConstant(3600)};
   plan.deadlines_seconds = {7 * kDay};
@@ -226,12 +226,10 @@ TEST(Projection, TimedStepsAndFailuresNarrowTheForecast) {
   plan.preemptions.per_day = 0;
   plan.failures.level_cv = 0.5;
   plan.progress = {.running = true, .steps_done = 20'000};
-  const double blind =
-      Answer(plan, {.samples = 1024}).finish_deviation_seconds;
+  const double blind = Answer(plan, {.samples = 1024}).finish_deviation_seconds;
   plan.progress.timed_steps = 5'000;
   plan.progress.timed_mean_seconds = 5;
-  const double timed =
-      Answer(plan, {.samples = 1024}).finish_deviation_seconds;
+  const double timed = Answer(plan, {.samples = 1024}).finish_deviation_seconds;
   EXPECT_LT(timed, 0.9 * blind);
   plan.progress.failures = 10;
   plan.progress.observed_days = 2;
@@ -263,8 +261,7 @@ TEST(Projection, StatedErrorsAreTrue) {
   double sum = 0, squares = 0, stated = 0;
   constexpr int kKeys = 40;
   for (uint64_t key = 1; key <= kKeys; ++key) {
-    const Projection answer =
-        Answer(plan, {.samples = 256, .random_key = key});
+    const Projection answer = Answer(plan, {.samples = 256, .random_key = key});
     sum += answer.by_deadline[0].value;
     squares += answer.by_deadline[0].value * answer.by_deadline[0].value;
     stated += answer.by_deadline[0].standard_error *
@@ -386,8 +383,7 @@ TEST(Projection, ADeadlineReducesTheAnswer) {
 
 TEST(Projection, NoAnswerInNoTime) {
   base::InlineExecutor executor;
-  const auto answer =
-      Project(Week(), {}, PolledBudget(3, false), executor);
+  const auto answer = Project(Week(), {}, PolledBudget(3, false), executor);
   EXPECT_EQ(answer.status().code(), absl::StatusCode::kDeadlineExceeded);
 }
 

@@ -67,8 +67,7 @@ class Run {
         interval_(interval),
         random_(random),
         saved_(plan.progress.steps_saved.value_or(
-            interval > 0 ? plan.progress.steps_done / interval * interval
-                         : 0)),
+            interval > 0 ? plan.progress.steps_done / interval * interval : 0)),
         spares_(plan.replacements.spares) {}
 
   ReferenceOutcome Go() {
@@ -127,7 +126,8 @@ class Run {
              factor * steps.Next(), state);
       if (state.at > dies_at) break;
       if (Writes(k)) under_way.push_back(state);
-      if (preempted_ && plan_.preemptions.saves) Keep(state);
+      const bool last = k == plan_.steps;
+      if (preempted_ && plan_.preemptions.saves && !last) Keep(state);
     }
     for (const State& write : under_way) {
       if (write.at + settling <= dies_at) Keep(write);
@@ -253,8 +253,8 @@ Truth DrawTruth(const RunPlan& plan, std::mt19937_64& random) {
   const Failures& failures = plan.failures;
   const double level = GammaDraw(failures.level_cv, random) / kDay;
   const auto& of_node = failures.of_node;
-  const int64_t nodes = of_node.empty() ? failures.nodes
-                                        : static_cast<int64_t>(of_node.size());
+  const int64_t nodes =
+      of_node.empty() ? failures.nodes : static_cast<int64_t>(of_node.size());
   for (int64_t i = 0; i < nodes; ++i) {
     const double mean = of_node.empty() ? failures.per_node_day : of_node[i];
     truth.node_rates.push_back(level * mean *

@@ -15,7 +15,7 @@ namespace prism::completion {
 // What a run does not show beforehand.
 struct Truth {
   double job_factor = 1;
-  double present_factor = 1;  // of the start that is up now
+  double present_factor = 1;            // of the start that is up now
   std::vector<double> node_rates = {};  // per second
 };
 

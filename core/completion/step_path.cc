@@ -52,8 +52,8 @@ StepCurve::StepCurve(const StepTimes& step) : target_(step.autocorrelation) {
     seconds_ = {0, 1};
   }
   const double mean = NormalMean([&](double z) { return Raw(z); });
-  const double variance = NormalMean(
-      [&](double z) { return (Raw(z) - mean) * (Raw(z) - mean); });
+  const double variance =
+      NormalMean([&](double z) { return (Raw(z) - mean) * (Raw(z) - mean); });
   slope_ = step.standard_deviation_seconds / std::sqrt(variance);
   mean_ = step.mean_seconds - slope_ * mean;
 }
@@ -121,8 +121,7 @@ void StepPath::Draw(const AttemptAddress& address, int64_t first,
     for (double& u : scratch.score) u = 1 - u;
     for (double& u : scratch.uniform) u = 1 - u;
   }
-  stats::NormalScores(scratch.score.data(), kStepsAtOnce,
-                      scratch.score.data());
+  stats::NormalScores(scratch.score.data(), kStepsAtOnce, scratch.score.data());
   evaluation_.Draw(scratch.uniform.data(), kStepsAtOnce, scratch.draw,
                    scratch.evaluation.data());
 }
@@ -136,9 +135,9 @@ Reached StepPath::Run(const AttemptAddress& address, int64_t from, bool fresh,
   for (int64_t k = from + 1; k <= course_.steps(); ++k) {
     const size_t i = static_cast<size_t>(k - from - 1) % kStepsAtOnce;
     if (i == 0) Draw(address, k, scratch);
-    score = k == from + 1 ? scratch.score[i]
-                          : correlation_ * score +
-                                fresh_innovation * scratch.score[i];
+    score = k == from + 1
+                ? scratch.score[i]
+                : correlation_ * score + fresh_innovation * scratch.score[i];
     const double step = factor * curve_(score);
     double slow = 0;
     if (fresh && k - from <= course_.slow_start_steps()) {

@@ -35,8 +35,8 @@ TEST(StepCurve, HasTheStatedMeanAndDeviation) {
 
 TEST(StepCurve, KeepsTheShapeOfTheQuantiles) {
   const StepCurve curve(Skewed());
-  const double below = curve(0) - curve(-1.6449), above =
-                                                      curve(1.6449) - curve(0);
+  const double below = curve(0) - curve(-1.6449),
+               above = curve(1.6449) - curve(0);
   EXPECT_NEAR(above / below, (2.7 - 1.9) / (1.9 - 1.7), 1e-3);
 }
 
@@ -78,8 +78,7 @@ TEST(StepPath, AgreesWithTheCourseWithoutSpread) {
     for (int64_t from : {0, 14, 25, 99}) {
       for (double limit = 0.1; limit < 700; limit += 2.9) {
         for (bool save_all : {false, true}) {
-          const Reached a =
-              course.Run(from, true, 1.5, 0, limit, save_all);
+          const Reached a = course.Run(from, true, 1.5, 0, limit, save_all);
           const Reached b =
               path.Run({}, from, true, 1.5, limit, save_all, scratch);
           ASSERT_EQ(a.finished, b.finished) << limit;

@@ -46,8 +46,8 @@ RunPlan MonthOn(int64_t nodes) {
 }
 
 void Report(benchmark::State& state, const Projection& projection) {
-  state.counters["median_error"] = projection.quantile_error_seconds[49] /
-                                   projection.quantile_seconds[49];
+  state.counters["median_error"] =
+      projection.quantile_error_seconds[49] / projection.quantile_seconds[49];
   state.counters["by_deadline_error"] =
       projection.by_deadline[0].standard_error;
   state.counters["by_deadline"] = projection.by_deadline[0].value;
