@@ -51,34 +51,31 @@ class Selector {
   }
 
   KindFactors ExactFactors(const ReplicaKind& kind) const {
-    KindFactors factors = EmptyFactors();
-    std::vector<LaneEffect> effects(model_.laws.size());
+    std::vector<std::vector<LaneEffect>> effects(model_.stages);
     for (int stage = 0; stage < model_.stages; ++stage) {
-      effects_.Compute(Slowdowns(kind, stage), effects);
-      for (size_t law = 0; law < effects.size(); ++law) {
-        const size_t at = law * model_.stages + stage;
-        factors.mean[at] = static_cast<float>(effects[law].mean);
-        factors.spread[at] = static_cast<float>(effects[law].spread);
-      }
+      effects[stage].resize(model_.laws.size());
+      effects_.Compute(Slowdowns(kind, stage), effects[stage]);
+    }
+    KindFactors factors;
+    for (const auto& [law, stage] : model_.sites) {
+      factors.mean.push_back(static_cast<float>(effects[stage][law].mean));
+      factors.spread.push_back(static_cast<float>(effects[stage][law].spread));
     }
     return factors;
   }
 
   KindFactors GuessedFactors(const ReplicaKind& kind) const {
-    KindFactors factors = EmptyFactors();
+    std::vector<float> of_stage;
     for (int stage = 0; stage < model_.stages; ++stage) {
-      const auto guess =
-          static_cast<float>(effects_.GuessMean(Slowdowns(kind, stage)));
-      for (size_t law = 0; law < model_.laws.size(); ++law) {
-        factors.mean[law * model_.stages + stage] = guess;
-      }
+      of_stage.push_back(
+          static_cast<float>(effects_.GuessMean(Slowdowns(kind, stage))));
     }
+    KindFactors factors;
+    for (const OperationSite& site : model_.sites) {
+      factors.mean.push_back(of_stage[site.stage]);
+    }
+    factors.spread.assign(model_.sites.size(), 1);
     return factors;
-  }
-
-  KindFactors EmptyFactors() const {
-    const size_t size = model_.laws.size() * model_.stages;
-    return {std::vector<float>(size, 1), std::vector<float>(size, 1)};
   }
 
   double EndOf(const std::vector<std::vector<float>>& ends, size_t i) const {

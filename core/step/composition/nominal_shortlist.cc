@@ -54,17 +54,15 @@ class Shortlister {
     std::vector<KindFactors> all;
     for (const ReplicaKind& kind : kinds_) {
       KindFactors& factors = all.emplace_back();
-      factors.mean.resize(model_.laws.size() * grid.stages);
-      factors.spread.assign(factors.mean.size(), 1);
-      for (int s = 0; s < grid.stages; ++s) {
+      factors.spread.assign(model_.sites.size(), 1);
+      for (const OperationSite& site : model_.sites) {
         const double* slow =
-            &graph_.slowdown
-                 [(static_cast<size_t>(kind.first_replica) * grid.stages + s) *
-                  grid.lanes];
+            &graph_.slowdown[(static_cast<size_t>(kind.first_replica) *
+                                  grid.stages +
+                              site.stage) *
+                             grid.lanes];
         const double slowest = *std::max_element(slow, slow + grid.lanes);
-        for (size_t law = 0; law < model_.laws.size(); ++law) {
-          factors.mean[law * grid.stages + s] = static_cast<float>(slowest);
-        }
+        factors.mean.push_back(static_cast<float>(slowest));
       }
     }
     return all;

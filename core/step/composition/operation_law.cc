@@ -1,6 +1,7 @@
 #include "core/step/composition/operation_law.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "core/stats/normal.h"
@@ -17,6 +18,9 @@ constexpr double kLightKurtosis = 1.0;
 // More draws of one heavy part in one operation than this are left to the
 // reference method.
 constexpr int64_t kMostHeavyDraws = 16;
+// A polynomial follows a law that it meets within this share of a deviation at
+// every score up to 4 of either sign.
+constexpr double kFitError = 0.01;
 
 bool IsLight(const Cumulants& c) {
   if (c[1] <= 0) return true;
@@ -158,7 +162,7 @@ class Reducer {
     if (lanes_ == 1) {
       part.cumulants = total;
     } else {
-      part.law = part.law.MaximumOf(static_cast<double>(lanes_));
+      part.law = part.law.MaximumOf(cache_.ScoresOfOneLane());
       part.cumulants = part.law.ComputeCumulants();
     }
     // What the latest lane spent on the network: its mean plus its share of
@@ -265,38 +269,73 @@ class Reducer {
   std::vector<RareStall> stalls_;
 };
 
-// Solves the normal equations of a weighted least-squares polynomial.
-ScorePolynomial FitPolynomial(const ScoreLaw& law, double mean) {
-  constexpr int kTerms = 6;
-  double a[kTerms][kTerms + 1] = {};
-  for (int node = 0; node < ScoreLaw::kNodes; ++node) {
-    const double z = ScoreLaw::NodeScore(node);
-    if (std::abs(z) > 5.5) continue;
-    // Flatter than the density, so that the tails are fitted as well.
-    const double weight = std::exp(-z * z / 4);
-    double powers[2 * kTerms - 1];
-    powers[0] = weight;
-    for (int i = 1; i < 2 * kTerms - 1; ++i) powers[i] = powers[i - 1] * z;
-    const double y = law.At(z) - mean;
-    for (int row = 0; row < kTerms; ++row) {
-      for (int column = 0; column < kTerms; ++column) {
+// Scores within which a polynomial is fitted.
+constexpr double kFitEnd = 5.5;
+
+constexpr int kMostTerms = kPolynomialTerms;
+// Nodes of a law within kFitEnd.
+constexpr int kFirstFit =
+    static_cast<int>((ScoreLaw::kEnd - kFitEnd) / ScoreLaw::kStep);
+constexpr int kFitNodes = ScoreLaw::kNodes - 2 * kFirstFit;
+
+// The coefficients of a weighted least-squares polynomial, lowest power first,
+// as weights of what it is fitted to: the normal equations solved once.
+struct FitMatrix {
+  std::array<std::array<double, kFitNodes>, kMostTerms> weight;
+};
+
+FitMatrix MakeFitMatrix(int terms) {
+  double a[kMostTerms][kMostTerms] = {};
+  FitMatrix right = {};
+  for (int i = 0; i < kFitNodes; ++i) {
+    const double z = ScoreLaw::NodeScore(kFirstFit + i);
+    // Flatter than the density, so that the tails are fitted as well. Powers
+    // in units of the end, so that the equations are well conditioned.
+    double powers[2 * kMostTerms - 1];
+    powers[0] = std::exp(-z * z / 4);
+    for (int k = 1; k < 2 * terms - 1; ++k) {
+      powers[k] = powers[k - 1] * z / kFitEnd;
+    }
+    for (int row = 0; row < terms; ++row) {
+      for (int column = 0; column < terms; ++column) {
         a[row][column] += powers[row + column];
       }
-      a[row][kTerms] += powers[row] * y;
+      right.weight[row][i] = powers[row];
     }
   }
-  for (int pivot = 0; pivot < kTerms; ++pivot) {
-    for (int row = 0; row < kTerms; ++row) {
+  for (int pivot = 0; pivot < terms; ++pivot) {
+    for (int row = 0; row < terms; ++row) {
       if (row == pivot) continue;
       const double ratio = a[row][pivot] / a[pivot][pivot];
-      for (int column = pivot; column <= kTerms; ++column) {
-        a[row][column] -= ratio * a[pivot][column];
+      for (int k = pivot; k < terms; ++k) a[row][k] -= ratio * a[pivot][k];
+      for (int i = 0; i < kFitNodes; ++i) {
+        right.weight[row][i] -= ratio * right.weight[pivot][i];
       }
     }
   }
-  ScorePolynomial polynomial;
-  for (int i = 0; i < kTerms; ++i) {
-    polynomial[kTerms - 1 - i] = static_cast<float>(a[i][kTerms] / a[i][i]);
+  for (int row = 0; row < terms; ++row) {
+    const double scale = a[row][row] * std::pow(kFitEnd, row);
+    for (double& w : right.weight[row]) w /= scale;
+  }
+  return right;
+}
+
+const FitMatrix& FitMatrixOf(size_t terms) {
+  static const FitMatrix short_one = MakeFitMatrix(kShortTerms);
+  static const FitMatrix long_one = MakeFitMatrix(kPolynomialTerms);
+  return terms == kShortTerms ? short_one : long_one;
+}
+
+ScorePolynomial FitPolynomial(const ScoreLaw& law, double mean, size_t terms) {
+  const FitMatrix& matrix = FitMatrixOf(terms);
+  double sum[kMostTerms] = {};
+  for (int i = 0; i < kFitNodes; ++i) {
+    const double y = law.At(ScoreLaw::NodeScore(kFirstFit + i)) - mean;
+    for (size_t k = 0; k < terms; ++k) sum[k] += matrix.weight[k][i] * y;
+  }
+  ScorePolynomial polynomial = {};
+  for (size_t k = 0; k < terms; ++k) {
+    polynomial[kPolynomialTerms - 1 - k] = static_cast<float>(sum[k]);
   }
   return polynomial;
 }
@@ -321,7 +360,9 @@ double Evaluate(const ScoreDraw& draw, double z) {
 // the last digit: takes out what the fit or the table got wrong.
 void Standardise(ScoreDraw& draw, double spread) {
   double weights = 0, sum = 0, squares = 0;
-  for (double z = -7; z <= 7; z += 1.0 / 64) {
+  // A table has corners, a polynomial has none.
+  const double step = draw.is_polynomial ? 1.0 / 4 : 1.0 / 64;
+  for (double z = -7; z <= 7; z += step) {
     const double weight = stats::NormalDensity(z);
     const double x = Evaluate(draw, z);
     weights += weight;
@@ -364,16 +405,28 @@ const LawTable::Entry& LawTable::Get(int distribution, double rare_weight) {
   return entry;
 }
 
+const std::vector<double>& LawTable::ScoresOfOneLane() {
+  if (one_lane_.empty()) {
+    one_lane_ = ScoresOfOneAmong(static_cast<double>(graph_.grid.lanes));
+  }
+  return one_lane_;
+}
+
 ScoreDraw MakeDraw(const ScoreLaw& law, double mean, double spread) {
   ScoreDraw draw;
-  draw.polynomial = FitPolynomial(law, mean);
-  double worst = 0;
-  for (double z = -4; z <= 4; z += 0.25) {
-    worst = std::max(worst,
-                     std::abs(law.At(z) - mean - Evaluate(draw.polynomial, z)));
+  draw.is_polynomial = false;
+  for (const size_t terms : {kShortTerms, kPolynomialTerms}) {
+    draw.polynomial = FitPolynomial(law, mean, terms);
+    double worst = 0;
+    for (double z = -4; z <= 4; z += 0.25) {
+      worst = std::max(
+          worst, std::abs(law.At(z) - mean - Evaluate(draw.polynomial, z)));
+    }
+    draw.is_polynomial = worst <= kFitError * spread;
+    if (draw.is_polynomial) break;
   }
-  draw.is_polynomial = worst <= 0.01 * spread;
   if (!draw.is_polynomial) {
+    draw.table.resize(kTableNodes + 1);
     for (int i = 0; i <= kTableNodes; ++i) {
       const double z = 2 * kTableEnd * i / kTableNodes - kTableEnd;
       draw.table[i] = static_cast<float>(law.At(z) - mean);

@@ -24,7 +24,7 @@ namespace prism::step {
 struct ScoreDraw {
   bool is_polynomial = true;
   ScorePolynomial polynomial = {};
-  ScoreDeviations table = {};
+  std::vector<float> table;  // where it is no polynomial
 };
 
 // A rare, long draw: left out of the laws and stratified on its number.
@@ -83,9 +83,13 @@ class LawTable {
   // Requires: the same `rare_weight` at every call.
   const Entry& Get(int distribution, double rare_weight);
 
+  // ScoresOfOneAmong the lanes of a replica.
+  const std::vector<double>& ScoresOfOneLane();
+
  private:
   const StepGraph& graph_;
   std::map<int, Entry> entries_;
+  std::vector<double> one_lane_;
 };
 
 // The law of `program`, or nothing where ranks meet in other groups than all

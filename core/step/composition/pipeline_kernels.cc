@@ -98,25 +98,47 @@ void ScoreRows(uint64_t key, uint32_t group, uint32_t salt,
   }
 }
 
+// Leading terms that are 0 are left out: kFirst is 0 or those of a short one.
+template <size_t kFirst>
 V Evaluate(V z, const ScorePolynomial& c) {
   const FloatTag f;
-  V sum = hn::Set(f, c[0]);
-  for (size_t i = 1; i < c.size(); ++i) {
+  V sum = hn::Set(f, c[kFirst]);
+  for (size_t i = kFirst + 1; i < c.size(); ++i) {
     sum = hn::MulAdd(sum, z, hn::Set(f, c[i]));
   }
   return sum;
 }
 
-void PolynomialRow(const float* score, size_t n,
-                   const ScorePolynomial& polynomial, float* out) {
-  const FloatTag f;
-  for (size_t i = 0; i < n; i += hn::Lanes(f)) {
-    hn::StoreU(Evaluate(hn::LoadU(f, score + i), polynomial), f, out + i);
+constexpr size_t kShort = kPolynomialTerms - kShortTerms;
+
+bool IsShort(const ScorePolynomial& c) {
+  for (size_t i = 0; i < kShort; ++i) {
+    if (c[i] != 0) return false;
+  }
+  return true;
+}
+
+// Calls `row` with the function that evaluates `polynomial`.
+template <class Row>
+void WithEvaluation(const ScorePolynomial& polynomial, const Row& row) {
+  if (IsShort(polynomial)) {
+    row([&](V z) { return Evaluate<kShort>(z, polynomial); });
+  } else {
+    row([&](V z) { return Evaluate<0>(z, polynomial); });
   }
 }
 
-void TableRow(const float* score, size_t n, const ScoreDeviations& table,
-              float* out) {
+void PolynomialRow(const float* score, size_t n,
+                   const ScorePolynomial& polynomial, float* out) {
+  const FloatTag f;
+  WithEvaluation(polynomial, [&](const auto& value) {
+    for (size_t i = 0; i < n; i += hn::Lanes(f)) {
+      hn::StoreU(value(hn::LoadU(f, score + i)), f, out + i);
+    }
+  });
+}
+
+void TableRow(const float* score, size_t n, const float* table, float* out) {
   const FloatTag f;
   const IntTag integer;
   const V end = hn::Set(f, kTableEnd);
@@ -128,8 +150,8 @@ void TableRow(const float* score, size_t n, const ScoreDeviations& table,
     position = hn::Min(hn::Max(position, hn::Zero(f)), last);
     const auto node = hn::ConvertTo(integer, position);
     const V part = hn::Sub(position, hn::ConvertTo(f, node));
-    const V low = hn::GatherIndex(f, table.data(), node);
-    const V high = hn::GatherIndex(f, table.data() + 1, node);
+    const V low = hn::GatherIndex(f, table, node);
+    const V high = hn::GatherIndex(f, table + 1, node);
     hn::StoreU(hn::MulAdd(part, hn::Sub(high, low), low), f, out + i);
   }
 }
@@ -142,23 +164,31 @@ void AddRow(const float* row, size_t n, float* out) {
   }
 }
 
-void ScaleRow(const float* factor, const float* spread, float scaled_mean,
-              size_t n, float* deviation) {
+void ScaleRow(const float* shift, const float* spread, size_t n,
+              float* deviation) {
   const FloatTag f;
-  const V one = hn::Set(f, 1.0f);
-  const V mean = hn::Set(f, scaled_mean);
   for (size_t i = 0; i < n; i += hn::Lanes(f)) {
-    const V extra = hn::Mul(hn::Sub(hn::LoadU(f, factor + i), one), mean);
     hn::StoreU(hn::MulAdd(hn::LoadU(f, deviation + i), hn::LoadU(f, spread + i),
-                          extra),
+                          hn::LoadU(f, shift + i)),
                f, deviation + i);
   }
 }
 
-void MultiplyRow(const float* b, size_t n, float* a) {
+void LoadRows(const float* load, float compute_mean, float network_share,
+              size_t n, float* shift, float* spread) {
   const FloatTag f;
+  const V mean = hn::Set(f, compute_mean);
+  const V share = hn::Set(f, network_share);
+  const V one = hn::Set(f, 1.0f);
   for (size_t i = 0; i < n; i += hn::Lanes(f)) {
-    hn::StoreU(hn::Mul(hn::LoadU(f, a + i), hn::LoadU(f, b + i)), f, a + i);
+    const V by = hn::LoadU(f, load + i);
+    // load (C + shift) - C.
+    hn::StoreU(hn::MulAdd(by, hn::LoadU(f, shift + i),
+                          hn::Mul(hn::Sub(by, one), mean)),
+               f, shift + i);
+    // load s (1 - share) + share, where `spread` is s (1 - share) + share.
+    const V own = hn::Sub(hn::LoadU(f, spread + i), share);
+    hn::StoreU(hn::MulAdd(by, own, share), f, spread + i);
   }
 }
 
@@ -178,21 +208,55 @@ void AdvancePolynomialAfter(const float* arrival, float own, float other,
                             const ScorePolynomial& polynomial, size_t n,
                             float* clock) {
   const FloatTag f;
-  for (size_t i = 0; i < n; i += hn::Lanes(f)) {
-    const V start =
-        hn::Max(hn::Add(hn::LoadU(f, clock + i), hn::Set(f, own)),
-                hn::Add(hn::LoadU(f, arrival + i), hn::Set(f, other)));
-    const V deviation = Evaluate(hn::LoadU(f, score + i), polynomial);
-    hn::StoreU(hn::Add(start, deviation), f, clock + i);
-  }
+  WithEvaluation(polynomial, [&](const auto& value) {
+    for (size_t i = 0; i < n; i += hn::Lanes(f)) {
+      const V start =
+          hn::Max(hn::Add(hn::LoadU(f, clock + i), hn::Set(f, own)),
+                  hn::Add(hn::LoadU(f, arrival + i), hn::Set(f, other)));
+      hn::StoreU(hn::Add(start, value(hn::LoadU(f, score + i))), f, clock + i);
+    }
+  });
+}
+
+void SumPolynomial(const float* row, const float* score,
+                   const ScorePolynomial& polynomial, size_t n, float* out) {
+  const FloatTag f;
+  WithEvaluation(polynomial, [&](const auto& value) {
+    for (size_t i = 0; i < n; i += hn::Lanes(f)) {
+      hn::StoreU(hn::Add(hn::LoadU(f, row + i), value(hn::LoadU(f, score + i))),
+                 f, out + i);
+    }
+  });
 }
 
 void AdvancePolynomial(const float* score, const ScorePolynomial& polynomial,
                        size_t n, float* clock) {
+  SumPolynomial(clock, score, polynomial, n, clock);
+}
+
+void AddPowers(const float* x, size_t n, float origin, float scale,
+               double* sums) {
   const FloatTag f;
-  for (size_t i = 0; i < n; i += hn::Lanes(f)) {
-    const V deviation = Evaluate(hn::LoadU(f, score + i), polynomial);
-    hn::StoreU(hn::Add(hn::LoadU(f, clock + i), deviation), f, clock + i);
+  float total[kPowers][kPowerLanes] = {};
+  for (size_t lane = 0; lane < kPowerLanes; lane += hn::Lanes(f)) {
+    V power[kPowers] = {hn::Zero(f), hn::Zero(f), hn::Zero(f), hn::Zero(f)};
+    for (size_t i = lane; i < n; i += kPowerLanes) {
+      const V y = hn::Mul(hn::Sub(hn::LoadU(f, x + i), hn::Set(f, origin)),
+                          hn::Set(f, scale));
+      const V square = hn::Mul(y, y);
+      power[0] = hn::Add(power[0], y);
+      power[1] = hn::Add(power[1], square);
+      power[2] = hn::MulAdd(square, y, power[2]);
+      power[3] = hn::MulAdd(square, square, power[3]);
+    }
+    for (size_t p = 0; p < kPowers; ++p) {
+      hn::StoreU(power[p], f, &total[p][lane]);
+    }
+  }
+  for (size_t p = 0; p < kPowers; ++p) {
+    for (size_t i = 0; i < kPowerLanes; ++i) {
+      sums[p * kPowerLanes + i] += static_cast<double>(total[p][i]);
+    }
   }
 }
 
@@ -215,11 +279,13 @@ HWY_EXPORT(PolynomialRow);
 HWY_EXPORT(TableRow);
 HWY_EXPORT(AddRow);
 HWY_EXPORT(ScaleRow);
-HWY_EXPORT(MultiplyRow);
+HWY_EXPORT(LoadRows);
 HWY_EXPORT(AdvanceAfter);
 HWY_EXPORT(AdvancePolynomialAfter);
 HWY_EXPORT(AdvancePolynomial);
+HWY_EXPORT(SumPolynomial);
 HWY_EXPORT(SumRow);
+HWY_EXPORT(AddPowers);
 
 void ScoreRows(uint64_t key, uint32_t group, uint32_t salt,
                const uint32_t* samples, size_t n, float* out) {
@@ -231,8 +297,7 @@ void PolynomialRow(const float* score, size_t n,
   HWY_DYNAMIC_DISPATCH(PolynomialRow)(score, n, polynomial, out);
 }
 
-void TableRow(const float* score, size_t n, const ScoreDeviations& table,
-              float* out) {
+void TableRow(const float* score, size_t n, const float* table, float* out) {
   HWY_DYNAMIC_DISPATCH(TableRow)(score, n, table, out);
 }
 
@@ -240,13 +305,20 @@ void AddRow(const float* row, size_t n, float* out) {
   HWY_DYNAMIC_DISPATCH(AddRow)(row, n, out);
 }
 
-void ScaleRow(const float* factor, const float* spread, float scaled_mean,
-              size_t n, float* deviation) {
-  HWY_DYNAMIC_DISPATCH(ScaleRow)(factor, spread, scaled_mean, n, deviation);
+void ScaleRow(const float* shift, const float* spread, size_t n,
+              float* deviation) {
+  HWY_DYNAMIC_DISPATCH(ScaleRow)(shift, spread, n, deviation);
 }
 
-void MultiplyRow(const float* b, size_t n, float* a) {
-  HWY_DYNAMIC_DISPATCH(MultiplyRow)(b, n, a);
+void LoadRows(const float* load, float compute_mean, float network_share,
+              size_t n, float* shift, float* spread) {
+  HWY_DYNAMIC_DISPATCH(LoadRows)
+  (load, compute_mean, network_share, n, shift, spread);
+}
+
+void AddPowers(const float* x, size_t n, float origin, float scale,
+               double* sums) {
+  HWY_DYNAMIC_DISPATCH(AddPowers)(x, n, origin, scale, sums);
 }
 
 void AdvanceAfter(const float* arrival, float own, float other,
@@ -265,6 +337,11 @@ void AdvancePolynomialAfter(const float* arrival, float own, float other,
 void AdvancePolynomial(const float* score, const ScorePolynomial& polynomial,
                        size_t n, float* clock) {
   HWY_DYNAMIC_DISPATCH(AdvancePolynomial)(score, polynomial, n, clock);
+}
+
+void SumPolynomial(const float* row, const float* score,
+                   const ScorePolynomial& polynomial, size_t n, float* out) {
+  HWY_DYNAMIC_DISPATCH(SumPolynomial)(row, score, polynomial, n, out);
 }
 
 void SumRow(const float* a, const float* b, size_t n, float* out) {

@@ -33,32 +33,36 @@ void ScoreRows(uint64_t key, uint32_t group, uint32_t salt,
                const uint32_t* samples, size_t n, float* out);
 
 // A draw's deviation from its mean as a polynomial of the normal score,
-// highest power first.
-using ScorePolynomial = std::array<float, 6>;
+// highest power first. One of degree kShortTerms - 1 or less is quicker.
+inline constexpr size_t kPolynomialTerms = 9;
+inline constexpr size_t kShortTerms = 6;
+using ScorePolynomial = std::array<float, kPolynomialTerms>;
 
-// A draw's deviation on equidistant scores from -kTableEnd to kTableEnd,
-// linear between them.
+// Tables hold a draw's deviation on kTableNodes + 1 equidistant scores from
+// -kTableEnd to kTableEnd, and are linear between them.
 inline constexpr int kTableNodes = 1024;
 inline constexpr float kTableEnd = 5.5f;
-using ScoreDeviations = std::array<float, kTableNodes + 1>;
 
 // out = polynomial(score).
 void PolynomialRow(const float* score, size_t n,
                    const ScorePolynomial& polynomial, float* out);
 // out = table(score).
-void TableRow(const float* score, size_t n, const ScoreDeviations& table,
-              float* out);
+void TableRow(const float* score, size_t n, const float* table, float* out);
 // out += row.
 void AddRow(const float* row, size_t n, float* out);
 
-// deviation = (factor - 1) * scaled_mean + deviation * spread: what an
-// operation's deviation becomes where its compute part runs `factor` times as
-// long and its spread is `spread` times as wide.
-void ScaleRow(const float* factor, const float* spread, float scaled_mean,
-              size_t n, float* deviation);
+// deviation = shift + deviation * spread: what an operation's deviation becomes
+// where its compute part is `shift` longer and its spread `spread` times as
+// wide.
+void ScaleRow(const float* shift, const float* spread, size_t n,
+              float* deviation);
 
-// a *= b.
-void MultiplyRow(const float* b, size_t n, float* a);
+// The shift and the spread of an operation whose compute part, of mean
+// `compute_mean`, runs `load` times as long on top of its own shift and spread;
+// `network_share` of the variance does not follow. `shift` and `spread` are
+// those without the load, and are replaced.
+void LoadRows(const float* load, float compute_mean, float network_share,
+              size_t n, float* shift, float* spread);
 
 // clock = max(clock + own, arrival + other) + deviation.
 void AdvanceAfter(const float* arrival, float own, float other,
@@ -74,8 +78,21 @@ void AdvancePolynomialAfter(const float* arrival, float own, float other,
 void AdvancePolynomial(const float* score, const ScorePolynomial& polynomial,
                        size_t n, float* clock);
 
+// out = row + polynomial(score).
+void SumPolynomial(const float* row, const float* score,
+                   const ScorePolynomial& polynomial, size_t n, float* out);
+
 // out = a + b.
 void SumRow(const float* a, const float* b, size_t n, float* out);
+
+// Power sums of y = (x - origin) * scale by position modulo kPowerLanes:
+// sums[p * kPowerLanes + i] += y^(p + 1) for p below kPowers. Requires: n is a
+// multiple of kPowerLanes and at most 64 times that, so that single precision
+// holds what is summed.
+inline constexpr size_t kPowerLanes = 32;
+inline constexpr size_t kPowers = 4;
+void AddPowers(const float* x, size_t n, float origin, float scale,
+               double* sums);
 
 }  // namespace prism::step
 

@@ -33,11 +33,14 @@ Row Ramp(size_t n, float step) {
 }
 
 constexpr size_t kSize = 3 * kPipelineRow;
-constexpr ScorePolynomial kPolynomial = {0.01f, -0.02f, 0.1f, 0.3f, 2, 0.5f};
+constexpr ScorePolynomial kPolynomial = {0,    0,    0, 0.01f, -0.02f,
+                                         0.1f, 0.3f, 2, 0.5f};
+constexpr ScorePolynomial kLongPolynomial = {
+    1e-4f, 2e-4f, -1e-3f, 0.01f, -0.02f, 0.1f, 0.3f, 2, 0.5f};
 
-float Value(float z) {
+float Value(float z, const ScorePolynomial& polynomial = kPolynomial) {
   float sum = 0;
-  for (const float c : kPolynomial) sum = sum * z + c;
+  for (const float c : polynomial) sum = sum * z + c;
   return sum;
 }
 
@@ -122,16 +125,20 @@ TEST(PolynomialRow, EvaluatesHighestPowerFirst) {
   for (size_t i = 0; i < kSize; ++i) {
     EXPECT_NEAR(out[i], Value(score[i]), 2e-6) << i;
   }
+  PolynomialRow(score.data(), kSize, kLongPolynomial, out.data());
+  for (size_t i = 0; i < kSize; ++i) {
+    EXPECT_NEAR(out[i], Value(score[i], kLongPolynomial), 5e-6) << i;
+  }
 }
 
 TEST(TableRow, InterpolatesAndClamps) {
-  ScoreDeviations table;
+  Row table(kTableNodes + 1);
   for (int i = 0; i <= kTableNodes; ++i) {
     table[i] = 2 * kTableEnd * static_cast<float>(i) / kTableNodes - kTableEnd;
   }
   const Row score = Ramp(kSize, 0.4f);  // up to 16.3
   Row out(kSize);
-  TableRow(score.data(), kSize, table, out.data());
+  TableRow(score.data(), kSize, table.data(), out.data());
   for (size_t i = 0; i < kSize; ++i) {
     EXPECT_NEAR(out[i], std::min(score[i], kTableEnd), 2e-5) << i;
   }
@@ -144,23 +151,52 @@ class RowTest : public testing::Test {
   const Row c_ = Ramp(kSize, 0.13f);
 };
 
-TEST_F(RowTest, AddSumAndMultiply) {
-  Row added = b_, sum(kSize), product = b_;
+TEST_F(RowTest, AddAndSum) {
+  Row added = b_, sum(kSize);
   AddRow(a_.data(), kSize, added.data());
   SumRow(a_.data(), b_.data(), kSize, sum.data());
-  MultiplyRow(a_.data(), kSize, product.data());
+  Row drawn(kSize);
+  SumPolynomial(a_.data(), b_.data(), kPolynomial, kSize, drawn.data());
   for (size_t i = 0; i < kSize; ++i) {
     EXPECT_EQ(added[i], a_[i] + b_[i]);
     EXPECT_EQ(sum[i], a_[i] + b_[i]);
-    EXPECT_EQ(product[i], a_[i] * b_[i]);
+    EXPECT_NEAR(drawn[i], a_[i] + Value(b_[i]), 1e-5);
   }
 }
 
-TEST_F(RowTest, ScaleStretchesMeanAndSpread) {
+TEST_F(RowTest, ScaleStretchesThenShifts) {
   Row deviation = c_;
-  ScaleRow(a_.data(), b_.data(), 3, kSize, deviation.data());
+  ScaleRow(a_.data(), b_.data(), kSize, deviation.data());
   for (size_t i = 0; i < kSize; ++i) {
-    EXPECT_NEAR(deviation[i], (a_[i] - 1) * 3 + c_[i] * b_[i], 1e-5);
+    EXPECT_NEAR(deviation[i], a_[i] + c_[i] * b_[i], 1e-5);
+  }
+}
+
+// A mean of 3 that is shifted by a takes load times 3 + a; a quarter of the
+// variance is the network's and does not follow.
+TEST_F(RowTest, LoadsMultiplyTheComputePart) {
+  Row shift = a_, spread = b_;
+  LoadRows(c_.data(), 3, 0.25f, kSize, shift.data(), spread.data());
+  for (size_t i = 0; i < kSize; ++i) {
+    EXPECT_NEAR(shift[i], c_[i] * (3 + a_[i]) - 3, 1e-5);
+    EXPECT_NEAR(spread[i], c_[i] * (b_[i] - 0.25f) + 0.25f, 1e-5);
+  }
+}
+
+TEST(AddPowers, SumsByPosition) {
+  const Row x = Ramp(4 * kPowerLanes, 0.03f);
+  std::vector<double> sums(kPowers * kPowerLanes, 1.0);
+  AddPowers(x.data(), x.size(), 0.5f, 2, sums.data());
+  for (size_t p = 0; p < kPowers; ++p) {
+    for (size_t lane = 0; lane < kPowerLanes; ++lane) {
+      double expected = 1;
+      for (size_t i = lane; i < x.size(); i += kPowerLanes) {
+        expected += std::pow(2.0 * (double(x[i]) - 0.5), p + 1.0);
+      }
+      EXPECT_NEAR(sums[p * kPowerLanes + lane], expected,
+                  1e-5 * std::abs(expected) + 1e-4)
+          << p << " " << lane;
+    }
   }
 }
 

@@ -106,6 +106,13 @@ class ModelBuilder {
     return entry->second;
   }
 
+  int SiteOf(int law, int stage) {
+    const auto [entry, is_new] = site_of_.try_emplace(
+        {law, stage}, static_cast<int>(model_.sites.size()));
+    if (is_new) model_.sites.push_back({law, stage});
+    return entry->second;
+  }
+
   void AddOperations() {
     std::vector<double> clock(model_.stages, 0.0), tight = clock;
     std::vector<double> arrival(model_.slots, 0.0), tight_arrival = arrival;
@@ -116,6 +123,8 @@ class ModelBuilder {
           .microbatch = op.microbatch,
           .virtual_stage = op.virtual_stage,
           .law = law_of_[static_cast<int>(op.phase)][op.virtual_stage],
+          .site = SiteOf(law_of_[static_cast<int>(op.phase)][op.virtual_stage],
+                         planned.stage),
           .receives = planned.receives,
           .sends = planned.sends};
       const OperationLaw& law = model_.laws[pipelined.law];
@@ -159,6 +168,7 @@ class ModelBuilder {
   // Law of an operation: [phase][virtual stage].
   std::array<std::vector<int>, kPhases> law_of_;
   std::map<int, int> hop_of_;
+  std::map<std::pair<int, int>, int> site_of_;  // by law and stage
   double load_mean_ = 1;
 };
 

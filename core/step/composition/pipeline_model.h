@@ -16,13 +16,20 @@ struct PipelineOperation {
   int stage = 0;
   int microbatch = 0;
   int virtual_stage = 0;
-  int law = 0;  // index into PipelineModel::laws
+  int law = 0;   // index into PipelineModel::laws
+  int site = 0;  // index into PipelineModel::sites
   int receives = kAbsent;
   int sends = kAbsent;
   int hop = kAbsent;  // index into PipelineModel::hops
   // Nominal clock and nominal arrival less the nominal start: at most 0.
   float own_offset = 0;
   float arrival_offset = 0;
+};
+
+// Where the operations of one law run.
+struct OperationSite {
+  int law = 0;  // index into PipelineModel::laws
+  int stage = 0;
 };
 
 struct HopLaw {
@@ -37,6 +44,7 @@ struct PipelineModel {
   int slots = 0;
   int microbatches = 1;
   std::vector<OperationLaw> laws;
+  std::vector<OperationSite> sites;
   std::vector<HopLaw> hops;
   std::vector<PipelineOperation> operations;
   // Nominal end of the last operation, by stage, in seconds.

@@ -1,5 +1,7 @@
 #include "core/step/composition/replica_maximum.h"
 
+#include <hwy/contrib/sort/vqsort.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -7,8 +9,8 @@
 #include <utility>
 
 #include "core/stats/normal.h"
+#include "core/step/composition/end_fit.h"
 #include "core/step/composition/score_law.h"
-#include "core/step/composition/score_shape.h"
 
 namespace prism::step {
 namespace {
@@ -21,20 +23,27 @@ constexpr int64_t kFewestPilotPairs = 2;
 constexpr int64_t kFewestPairs = 4;
 // Weight, in samples, of the pooled variance in a kind's own.
 constexpr double kPooledWeight = 64;
-// The fitted law may be off by this share of a deviation plus this many errors
-// of the sample.
-constexpr double kMisfit = 0.06;
-constexpr double kSamplingErrors = 4.5;
 // Strata of rare stalls: none, one, two or more.
 constexpr int kStrata = 3;
-constexpr int kBatches = 16;
+// Where log P(maximum <= x) is tabulated, and how closely its ends are found.
+constexpr int kCells = 128;
+constexpr int kBisections = 8;
 
 // First samples of the streams of the pilot, the main part and the strata.
 constexpr uint32_t kStreamsOf[] = {0, 1u << 24, 2u << 24, 3u << 24};
 
+// Pairs of one kind that saw consecutive draws.
+struct Run {
+  int kind = 0;
+  int64_t first_draw = 0;
+  size_t first_pair = 0;  // in the sample set
+  size_t pairs = 0;
+};
+
 // Pairs with their ends, in the order they were simulated.
 struct SampleSet {
   std::vector<ReplicaPair> pairs;
+  std::vector<Run> runs;  // of `pairs`
   // [stage][pair][itself, its mirror image], deviations from nominal.
   std::vector<std::vector<float>> ends;
   std::vector<int64_t> drawn;  // pairs, by kind
@@ -50,20 +59,71 @@ struct KindLaw {
   double sd = 0;
 };
 
-// Moments of standardised deviations in one part of the samples.
-struct Batch {
-  double samples = 0;
-  double mean = 0;
-  double deviation = 1;
-  double cube_raw = 0;
-  double fourth = 0;
-  double cube = 0;  // less what a shifted mean adds
-};
-
 struct StageFit {
   std::vector<KindLaw> kinds;
-  ScoreShape shape;
-  std::array<Batch, kBatches> batches;
+  EndFit end;  // of the leader
+};
+
+// P(value <= x) on a uniform grid, linear between.
+class GridCdf {
+ public:
+  // Of `sorted`, ascending; everything is 0 where it is empty. Never quite 1:
+  // beyond the longest something is still possible.
+  explicit GridCdf(const std::vector<float>& sorted) {
+    if (sorted.empty()) return;
+    low_ = static_cast<double>(sorted.front());
+    const double high = static_cast<double>(sorted.back());
+    cells_per_unit_ = high > low_ ? kGridCells / (high - low_) : 0;
+    size_t below = 0;
+    for (int i = 0; i <= kGridCells; ++i) {
+      const double x = low_ + (high - low_) * i / kGridCells;
+      while (below < sorted.size() && static_cast<double>(sorted[below]) <= x) {
+        ++below;
+      }
+      p_.push_back(static_cast<double>(below) /
+                   (static_cast<double>(sorted.size()) + 1));
+    }
+  }
+
+  double last() const {
+    return cells_per_unit_ > 0 ? low_ + kGridCells / cells_per_unit_ : low_;
+  }
+
+  double At(double x) const {
+    if (p_.empty() || x < low_) return 0;
+    const double position = (x - low_) * cells_per_unit_;
+    if (position >= kGridCells) return p_.back();
+    const int cell = static_cast<int>(position);
+    return p_[cell] + (position - cell) * (p_[cell + 1] - p_[cell]);
+  }
+
+ private:
+  static constexpr int kGridCells = 1024;
+  double low_ = 0, cells_per_unit_ = 0;
+  std::vector<double> p_;
+};
+
+// log F and F of the standardised law that all kinds share.
+class ShapeTable {
+ public:
+  explicit ShapeTable(const ScoreShape& shape) {
+    for (int i = 0; i <= kGridCells; ++i) {
+      log_cdf_.push_back(LogNormalCdf(shape.Inverse(kLow + i * kStep)));
+    }
+  }
+
+  double LogCdf(double y) const {
+    const double position =
+        std::clamp((y - kLow) * (1 / kStep), 0.0, kGridCells - 1e-9);
+    const int cell = static_cast<int>(position);
+    return log_cdf_[cell] +
+           (position - cell) * (log_cdf_[cell + 1] - log_cdf_[cell]);
+  }
+
+ private:
+  static constexpr double kLow = -12, kStep = 1.0 / 32;
+  static constexpr int kGridCells = 24 * 32;
+  std::vector<double> log_cdf_;
 };
 
 }  // namespace
@@ -102,13 +162,6 @@ class ReplicaMaximum::Sampling {
       if (needed[stage]) laws[stage] = LawOfStage(stage);
     }
     return laws;
-  }
-
-  bool Fits(const std::vector<bool>& needed) const {
-    for (int stage = 0; stage < model_.stages; ++stage) {
-      if (needed[stage] && !FitsAt(stage)) return false;
-    }
-    return true;
   }
 
   stats::Moments EndOfStage(int stage) const {
@@ -229,6 +282,11 @@ class ReplicaMaximum::Sampling {
     leader_ = static_cast<int>(
         std::max_element(relevance_.begin(), relevance_.end()) -
         relevance_.begin());
+    const double among =
+        request_.kinds[leader_].count / std::max(relevance_[leader_], 1e-9);
+    for (int node = 0; node < MaximumLaw::kNodes; ++node) {
+      one_among_.push_back(ScoreOfOneAmong(among, MaximumLaw::NodeScore(node)));
+    }
   }
 
   // Pairs of each kind among `pairs`. The leader gets half of them at least: it
@@ -252,67 +310,41 @@ class ReplicaMaximum::Sampling {
     SampleSet& set = strata_[stratum];
     set.drawn.resize(kinds(), 0);
     for (int k = 0; k < kinds(); ++k) {
+      int64_t& drawn = set.drawn[k];
       const int64_t wanted = PairsOf(k, pairs);
-      for (int64_t& i = set.drawn[k]; i < wanted; ++i) {
+      if (wanted <= drawn) continue;
+      set.runs.push_back(
+          {k, drawn, set.pairs.size(), static_cast<size_t>(wanted - drawn)});
+      for (; drawn < wanted; ++drawn) {
         set.pairs.push_back(
-            {k, kStreamsOf[stratum + 1] + static_cast<uint32_t>(i), stratum});
+            {k, kStreamsOf[stratum + 1] + static_cast<uint32_t>(drawn),
+             stratum});
       }
     }
     return Simulate(set, budget, executor);
   }
 
-  // Number of the draws that sample i of the main part saw.
-  size_t DrawOf(size_t i) const {
-    return 2 * size_t(main().pairs[i / 2].sample - kStreamsOf[1]) + i % 2;
-  }
-
-  // What the leader made of each draw.
-  std::vector<double> LeaderEnds(int stage) const {
-    std::vector<double> ends(2 * size_t(main().drawn[leader_]));
-    for (size_t i = 0; i < main().size(); ++i) {
-      if (main().kind(i) == leader_) ends[DrawOf(i)] = EndOf(main(), i, stage);
+  // What the leader made of each draw and its mirror image.
+  std::vector<float> LeaderEnds(int stage) const {
+    std::vector<float> ends;
+    ends.reserve(2 * static_cast<size_t>(main().drawn[leader_]));
+    for (const Run& run : main().runs) {
+      if (run.kind != leader_) continue;
+      const auto first = main().ends[stage].begin() + 2 * run.first_pair;
+      ends.insert(ends.end(), first, first + 2 * run.pairs);
     }
     return ends;
-  }
-
-  // Compares the share of the leader's samples below quantiles of the fitted
-  // law with what it should be, at scores up to 2.5.
-  bool FitsAt(int stage) const {
-    StageFit fit;
-    fit.kinds.resize(kinds());
-    const std::vector<double> ends = LeaderEnds(stage);
-    FitLeader(ends, fit);
-    FitShape(ends, fit);
-    const KindLaw& law = fit.kinds[leader_];
-    if (law.sd <= 1e-9 * model_.nominal_end[stage]) return true;
-    if (!KeepsKurtosis(fit)) return false;
-    for (double z = -2.5; z <= 2.5; z += 0.5) {
-      const double level = law.mean + law.sd * fit.shape.At(z);
-      const double below = static_cast<double>(std::count_if(
-          ends.begin(), ends.end(), [&](double x) { return x <= level; }));
-      const double n = static_cast<double>(ends.size());
-      const double p = stats::NormalCdf(z);
-      const double allowed = kSamplingErrors * std::sqrt(p * (1 - p) / n) +
-                             kMisfit * stats::NormalDensity(z);
-      if (std::abs(below / n - p) > allowed) return false;
-    }
-    return true;
   }
 
   StageFit Fit(int stage) const {
     StageFit fit;
     fit.kinds.resize(kinds());
-    const std::vector<double> leader = LeaderEnds(stage);
-    FitLeader(leader, fit);
-    FitShape(leader, fit);
+    const std::vector<float> leader = LeaderEnds(stage);
+    fit.end = EndFit(leader);
+    fit.kinds[leader_] = {double(request_.kinds[leader_].count), fit.end.mean(),
+                          fit.end.deviation()};
     FitOthers(stage, leader, fit);
     return fit;
-  }
-
-  void FitLeader(const std::vector<double>& ends, StageFit& fit) const {
-    const stats::Moments moments = stats::SampleMoments(ends);
-    fit.kinds[leader_] = {double(request_.kinds[leader_].count), moments.mean,
-                          moments.standard_deviation};
   }
 
   // What one kind and the leader made of the same draws.
@@ -325,23 +357,27 @@ class ReplicaMaximum::Sampling {
 
   // The other kinds are compared with the leader on the draws they share: their
   // mean by a control variate, their deviation by its ratio.
-  void FitOthers(int stage, const std::vector<double>& leader,
+  void FitOthers(int stage, const std::vector<float>& leader,
                  StageFit& fit) const {
-    const KindLaw& lead = fit.kinds[leader_];
+    if (kinds() == 1) return;
+    const KindLaw lead = fit.kinds[leader_];
     std::vector<Comparison> all(kinds());
-    for (size_t i = 0; i < main().size(); ++i) {
-      const int k = main().kind(i);
-      if (k == leader_) continue;
-      // Around the leader's mean, so that no digits are lost.
-      const double x = EndOf(main(), i, stage) - lead.mean;
-      const double l = leader[DrawOf(i)] - lead.mean;
-      Comparison& c = all[k];
-      c.n += 1;
-      c.sum += x;
-      c.squares += x * x;
-      c.leader_sum += l;
-      c.leader_squares += l * l;
-      c.product += x * l;
+    for (const Run& run : main().runs) {
+      if (run.kind == leader_) continue;
+      const float* own = &main().ends[stage][2 * run.first_pair];
+      const float* leads = &leader[2 * run.first_draw];
+      Comparison& c = all[run.kind];
+      c.n += 2 * static_cast<double>(run.pairs);
+      for (size_t i = 0; i < 2 * run.pairs; ++i) {
+        // Around the leader's mean, so that no digits are lost.
+        const double x = static_cast<double>(own[i]) - lead.mean;
+        const double l = static_cast<double>(leads[i]) - lead.mean;
+        c.sum += x;
+        c.squares += x * x;
+        c.leader_sum += l;
+        c.leader_squares += l * l;
+        c.product += x * l;
+      }
     }
     const double slope = ControlSlope(all);
     for (int k = 0; k < kinds(); ++k) {
@@ -369,90 +405,16 @@ class ReplicaMaximum::Sampling {
     return own > 0 ? std::clamp(both / own, 0.0, 1.0) : 0;
   }
 
-  // Skewness of the leader's deviations, drawn to that of a normal by its own
-  // uncertainty, which batches tell, and kurtosis, drawn to the lognormal's.
-  void FitShape(const std::vector<double>& ends, StageFit& fit) const {
-    const KindLaw& law = fit.kinds[leader_];
-    for (Batch& batch : fit.batches) batch = {0, 0, 0, 0, 0, 0};
-    if (law.sd <= 0) return;
-    for (size_t i = 0; i < ends.size(); ++i) {
-      const double y = (ends[i] - law.mean) / law.sd;
-      Batch& batch = fit.batches[i / 2 % kBatches];
-      batch.samples += 1;
-      batch.mean += y;
-      batch.deviation += y * y;
-      batch.cube_raw += y * y * y;
-      batch.fourth += y * y * y * y;
-    }
-    for (Batch& batch : fit.batches) {
-      const double n = std::max(batch.samples, 1.0);
-      batch.mean /= n;
-      batch.deviation = std::sqrt(batch.deviation / n);
-      batch.cube_raw /= n;
-      batch.fourth /= n;
-    }
-    const double skew = Shrunk(fit, &Batch::cube_raw, 0);
-    const double own = ScoreShape::LognormalKurtosis(skew);
-    fit.shape = ScoreShape(skew, own + Shrunk(fit, &Batch::fourth, 3 + own));
-    // A third moment of 3 y belongs to the mean, not to the skewness.
-    for (Batch& batch : fit.batches) {
-      batch.cube = batch.cube_raw - 3 * batch.mean;
-    }
-  }
-
-  struct Estimate {
-    double value = 0;
-    double variance = 0;
-  };
-
-  // A moment less `origin`, over the batches.
-  static Estimate OverBatches(const StageFit& fit, double Batch::*moment,
-                              double origin) {
-    double mean = 0, squares = 0;
-    for (const Batch& batch : fit.batches) {
-      mean += (batch.*moment - origin) / kBatches;
-    }
-    for (const Batch& batch : fit.batches) {
-      const double off = batch.*moment - origin - mean;
-      squares += off * off;
-    }
-    return {mean, squares / (kBatches * (kBatches - 1))};
-  }
-
-  static double Shrunk(const StageFit& fit, double Batch::*moment,
-                       double origin) {
-    const Estimate e = OverBatches(fit, moment, origin);
-    const double signal = std::max(0.0, e.value * e.value - e.variance);
-    return signal > 0 ? e.value * signal / (signal + e.variance) : 0.0;
-  }
-
-  // Whether the kurtosis may be one that the shape can take.
-  static bool KeepsKurtosis(const StageFit& fit) {
-    const double own =
-        ScoreShape::LognormalKurtosis(Shrunk(fit, &Batch::cube_raw, 0));
-    const Estimate rest = OverBatches(fit, &Batch::fourth, 3 + own);
-    const double error = kSamplingErrors * std::sqrt(rest.variance);
-    return rest.value + error >= ScoreShape::kLeastKurtosis &&
-           rest.value - error <= ScoreShape::kMostKurtosis;
-  }
-
-  // Deviations of a stratum from the means of its kinds, ascending.
-  std::vector<double> StallDeviations(int stratum, int stage,
-                                      const StageFit& fit) const {
-    std::vector<double> off;
+  // Deviations of a stratum from the means of its kinds.
+  GridCdf StallDeviations(int stratum, int stage, const StageFit& fit) const {
+    std::vector<float> off;
     const SampleSet& set = strata_[stratum];
     for (size_t i = 0; i < set.size(); ++i) {
-      off.push_back(EndOf(set, i, stage) - fit.kinds[set.kind(i)].mean);
+      off.push_back(static_cast<float>(EndOf(set, i, stage) -
+                                       fit.kinds[set.kind(i)].mean));
     }
-    std::sort(off.begin(), off.end());
-    return off;
-  }
-
-  // Never quite 1: beyond the longest something is still possible.
-  static double EmpiricalCdf(const std::vector<double>& sorted, double x) {
-    const auto above = std::upper_bound(sorted.begin(), sorted.end(), x);
-    return static_cast<double>(above - sorted.begin()) /
-           (static_cast<double>(sorted.size()) + 1);
+    hwy::Sorter()(off.data(), off.size(), hwy::SortAscending());
+    return GridCdf(off);
   }
 
   MaximumLaw LawOfStage(int stage) const {
@@ -465,34 +427,39 @@ class ReplicaMaximum::Sampling {
     return law;
   }
 
-  static MaximumLaw OneKind(const StageFit& fit) {
+  MaximumLaw OneKind(const StageFit& fit) const {
     const KindLaw& kind = fit.kinds[0];
     MaximumLaw law;
-    for (int node = 0; node < MaximumLaw::kNodes; ++node) {
-      const double score =
-          ScoreOfOneAmong(kind.count, MaximumLaw::NodeScore(node));
-      law.seconds.push_back(kind.mean + kind.sd * fit.shape.At(score));
+    for (const double score : one_among_) {
+      law.seconds.push_back(kind.mean + kind.sd * fit.end.shape().At(score));
     }
     return law;
   }
 
   // Tabulates log P(maximum <= x) over a grid and reads it backwards.
   MaximumLaw SeveralKinds(int stage, const StageFit& fit) const {
-    std::array<std::vector<double>, kStrata> stalled;
-    double low = INFINITY, high = -INFINITY, end = -INFINITY;
+    std::vector<GridCdf> stalled;
+    double low = INFINITY, high = -INFINITY;
     for (const KindLaw& kind : fit.kinds) {
       if (kind.count == 0) continue;
       low = std::min(low, kind.mean - 6 * kind.sd);
       high = std::max(high, kind.mean + 7 * kind.sd);
     }
-    end = high;
-    if (model_.expected_stalls > 0) {
-      for (int i = 1; i < kStrata; ++i) {
-        stalled[i] = StallDeviations(i, stage, fit);
-        if (!stalled[i].empty()) end = std::max(end, high + stalled[i].back());
-      }
+    double end = high;
+    for (int i = 1; model_.expected_stalls > 0 && i < kStrata; ++i) {
+      stalled.push_back(StallDeviations(i, stage, fit));
+      end = std::max(end, high + stalled.back().last());
     }
-    constexpr int kCells = 256;
+    const ShapeTable shape(fit.end.shape());
+    auto log_cdf = [&](double x) { return LogCdf(fit, shape, stalled, x); };
+    // Nothing counts that is less likely than the first node.
+    double hopeful = high;
+    for (int i = 0; i < kBisections; ++i) {
+      const double middle = (low + hopeful) / 2;
+      (log_cdf(middle) < LogNormalCdf(MaximumLaw::NodeScore(0)) ? low
+                                                                : hopeful) =
+          middle;
+    }
     std::vector<double> grid, log_p;
     for (int i = 0; i <= kCells; ++i) {
       grid.push_back(low + (high - low) * i / kCells);
@@ -500,8 +467,12 @@ class ReplicaMaximum::Sampling {
     for (int i = 1; end > high && i <= kCells; ++i) {
       grid.push_back(high + (end - high) * i / kCells);
     }
-    const ShapeTable shape(fit.shape);
-    for (double x : grid) log_p.push_back(LogCdf(fit, shape, stalled, x));
+    for (double x : grid) log_p.push_back(log_cdf(x));
+    return ReadBackwards(grid, log_p);
+  }
+
+  static MaximumLaw ReadBackwards(const std::vector<double>& grid,
+                                  const std::vector<double>& log_p) {
     MaximumLaw law;
     size_t cell = 0;
     for (int node = 0; node < MaximumLaw::kNodes; ++node) {
@@ -515,70 +486,38 @@ class ReplicaMaximum::Sampling {
     return law;
   }
 
-  // log F of the standardised law that all kinds share, once for all of them.
-  class ShapeTable {
-   public:
-    explicit ShapeTable(const ScoreShape& shape) {
-      for (int i = 0; i <= kCells; ++i) {
-        log_cdf_.push_back(LogNormalCdf(shape.Inverse(kLow + i * kStep)));
-      }
-    }
-
-    double LogCdf(double y) const {
-      const double position =
-          std::clamp((y - kLow) / kStep, 0.0, kCells - 1e-9);
-      const int cell = static_cast<int>(position);
-      return log_cdf_[cell] +
-             (position - cell) * (log_cdf_[cell + 1] - log_cdf_[cell]);
-    }
-
-   private:
-    static constexpr double kLow = -12, kStep = 1.0 / 32;
-    static constexpr int kCells = 32 * 32;
-    std::vector<double> log_cdf_;
-  };
-
   double LogCdf(const StageFit& fit, const ShapeTable& shape,
-                const std::array<std::vector<double>, kStrata>& stalled,
-                double x) const {
+                const std::vector<GridCdf>& stalled, double x) const {
     double sum = 0;
+    // Of single replicas with stalls: one logarithm for all.
+    double product = 1;
     for (const KindLaw& kind : fit.kinds) {
       if (kind.count == 0) continue;
       double log_p = x >= kind.mean ? 0 : -800;
       if (kind.sd > 0) log_p = shape.LogCdf((x - kind.mean) / kind.sd);
-      if (model_.expected_stalls == 0) {
+      if (stalled.empty()) {
         sum += kind.count * log_p;
         continue;
       }
       double p = stratum_[0] * std::exp(log_p);
-      for (int i = 1; i < kStrata; ++i) {
-        p += stratum_[i] * EmpiricalCdf(stalled[i], x - kind.mean);
+      for (size_t i = 0; i < stalled.size(); ++i) {
+        p += stratum_[i + 1] * stalled[i].At(x - kind.mean);
       }
-      sum += kind.count * std::log(std::max(p, 1e-300));
+      if (kind.count == 1) {
+        product *= p;
+      } else {
+        sum += kind.count * std::log(std::max(p, 1e-300));
+      }
     }
-    return sum;
+    return product == 1 ? sum : sum + std::log(std::max(product, 1e-300));
   }
 
-  // The error of the law at the score of one replica among those that matter:
-  // from how mean, deviation and skewness differ between batches.
+  // Error and misfit of the law at the score of one replica among those that
+  // matter.
   void AddErrors(const StageFit& fit, MaximumLaw& law) const {
-    // As many equal replicas would matter as much as all do together.
-    const double among =
-        fit.kinds[leader_].count / std::max(relevance_[leader_], 1e-9);
-    for (int node = 0; node < MaximumLaw::kNodes; ++node) {
-      const double z = ScoreOfOneAmong(among, MaximumLaw::NodeScore(node));
-      double mean = 0, squares = 0;
-      std::array<double, kBatches> value;
-      for (int b = 0; b < kBatches; ++b) {
-        const Batch& batch = fit.batches[b];
-        value[b] =
-            batch.mean + batch.deviation * z + batch.cube * (z * z - 1) / 6;
-        mean += value[b] / kBatches;
-      }
-      for (double v : value) squares += (v - mean) * (v - mean);
-      law.standard_error.push_back(
-          fit.kinds[leader_].sd *
-          std::sqrt(squares / (kBatches * (kBatches - 1))));
+    for (const double score : one_among_) {
+      law.standard_error.push_back(fit.end.ErrorAt(score));
+      law.misfit.push_back(fit.end.MisfitAt(score));
     }
   }
 
@@ -587,6 +526,9 @@ class ReplicaMaximum::Sampling {
   std::array<double, kStrata> stratum_ = {};
   std::vector<double> relevance_;  // by kind, sums to 1
   int leader_ = 0;                 // the kind that matters most
+  // Score of one among so many equal replicas as matter as much as all do, by
+  // node of a law.
+  std::vector<double> one_among_;
   std::array<SampleSet, kStrata> strata_;
 };
 
@@ -606,33 +548,32 @@ std::vector<MaximumLaw> ReplicaMaximum::Laws(
   return sampling_->Laws(needed);
 }
 
-bool ReplicaMaximum::Fits(const std::vector<bool>& needed) const {
-  return sampling_->Fits(needed);
-}
-
 stats::Moments ReplicaMaximum::EndOfStage(int stage) const {
   return sampling_->EndOfStage(stage);
+}
+
+MaximumLaw::Place MaximumLaw::PlaceOf(double score) {
+  const double position =
+      std::clamp((score + kEnd) / kStep, 0.0, kNodes - 1.000001);
+  const int node = static_cast<int>(position);
+  return {node, position - node};
 }
 
 namespace {
 
 double Interpolate(const std::vector<double>& values, double score) {
-  const double position =
-      std::clamp((score + MaximumLaw::kEnd) / MaximumLaw::kStep, 0.0,
-                 MaximumLaw::kNodes - 1.000001);
-  const int node = static_cast<int>(position);
-  const double part = position - node;
+  const auto [node, part] = MaximumLaw::PlaceOf(score);
   return values[node] + part * (values[node + 1] - values[node]);
 }
 
 }  // namespace
 
-double MaximumLaw::At(double score) const {
-  return Interpolate(seconds, score);
-}
-
 double MaximumLaw::ErrorAt(double score) const {
   return Interpolate(standard_error, score);
+}
+
+double MaximumLaw::MisfitAt(double score) const {
+  return Interpolate(misfit, score);
 }
 
 }  // namespace prism::step

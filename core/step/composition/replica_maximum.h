@@ -2,9 +2,9 @@
 //
 // The maximum over replicas has the product of their distribution functions.
 // Replicas of one kind share a law; the kinds that can be last are simulated,
-// the others are bounded away. The law of one kind is a cubic in the normal
-// score (its mean, deviation and skewness), mixed with the strata of one and
-// more rare stalls, so the product can be taken far out in the tail.
+// the others are bounded away. The law of one kind has a mean and a deviation
+// of its own and a shape that all share (EndFit), mixed with the strata of one
+// and more rare stalls, so the product can be taken far out in the tail.
 #ifndef PRISM_CORE_STEP_COMPOSITION_REPLICA_MAXIMUM_H_
 #define PRISM_CORE_STEP_COMPOSITION_REPLICA_MAXIMUM_H_
 
@@ -31,10 +31,25 @@ struct MaximumLaw {
 
   std::vector<double> seconds;         // by node, never falling
   std::vector<double> standard_error;  // by node, of `seconds`
+  // By node, how far `seconds` may be off because the law of a replica is
+  // extrapolated beyond what was simulated.
+  std::vector<double> misfit;
+
+  // Where a score lies among the nodes: the same for all laws.
+  struct Place {
+    int node = 0;
+    double part = 0;  // of the way to the next
+  };
+  static Place PlaceOf(double score);
 
   // Linear between nodes, constant beyond the ends.
-  double At(double score) const;
+  double At(Place place) const {
+    const double low = seconds[place.node];
+    return low + place.part * (seconds[place.node + 1] - low);
+  }
+  double At(double score) const { return At(PlaceOf(score)); }
   double ErrorAt(double score) const;
+  double MisfitAt(double score) const;
 };
 
 struct MaximumRequest {
@@ -65,11 +80,6 @@ class ReplicaMaximum {
   // The law of each stage, from what was simulated. Stages in `needed` alone
   // are filled in. Requires: Extend was OK.
   std::vector<MaximumLaw> Laws(const std::vector<bool>& needed) const;
-
-  // False where the samples of a needed stage do not follow the shape that the
-  // laws have: a replica that rests on few draws of unusual laws.
-  // Requires: Extend was OK.
-  bool Fits(const std::vector<bool>& needed) const;
 
   // Mean and deviation of one replica's end of `stage`, in seconds.
   // Requires: Extend was OK.

@@ -67,25 +67,72 @@ void ReplicaSampler::BeginBlock(std::span<const ReplicaPair> pairs) {
   score_.resize(kScoreRows * width_);
   next_score_ = kScoreRows;
   group_ = 0;
-  for (auto* row : {&deviation_, &extra_, &factor_, &spread_}) {
+  for (auto* row : {&deviation_, &extra_, &load_shift_, &load_spread_}) {
     row->resize(width_);
   }
   if (!kinds_.empty()) {
-    const size_t rows = model_.laws.size() * model_.stages;
-    mean_factor_.assign(rows * width_, 1);
-    spread_factor_.assign(rows * width_, 1);
-    for (size_t i = 0; i < pairs.size(); ++i) {
-      const KindFactors& kind = kinds_[pairs[i].kind];
-      for (size_t row = 0; row < rows; ++row) {
-        for (const size_t element : {i, half_ + i}) {
-          mean_factor_[row * width_ + element] = kind.mean[row];
-          spread_factor_[row * width_ + element] = kind.spread[row];
-        }
-      }
-    }
+    FillFactors(pairs);
+  } else {
+    shift_.assign(width_, 0);
+    spread_.assign(width_, 1);
   }
   DrawLoads();
   PlaceStalls(pairs);
+}
+
+namespace {
+
+// How `kind` stretches the spread of a deviation at site number `site`; the
+// network's share of the variance follows no compute factor.
+float SpreadAt(const KindFactors& kind, size_t site, const OperationLaw& law) {
+  const auto share = static_cast<float>(law.network_share);
+  return kind.spread[site] * (1 - share) + share;
+}
+
+// A compute factor F turns C + N into F C + N.
+float ShiftAt(const KindFactors& kind, size_t site, const OperationLaw& law) {
+  return (kind.mean[site] - 1) * static_cast<float>(law.compute_mean);
+}
+
+}  // namespace
+
+void ReplicaSampler::FillFactors(std::span<const ReplicaPair> pairs) {
+  const int first = pairs[0].kind;
+  alike_ = !model_.load.has_value() &&
+           std::all_of(pairs.begin(), pairs.end(),
+                       [&](const ReplicaPair& p) { return p.kind == first; });
+  if (alike_ && first != alike_kind_) FillAlike(kinds_[first]);
+  alike_kind_ = alike_ ? first : alike_kind_;
+  const size_t sites = model_.sites.size();
+  shift_.resize(sites * width_);
+  spread_.resize(sites * width_);
+  for (size_t begin = 0, end = 0; begin < pairs.size(); begin = end) {
+    while (end < pairs.size() && pairs[end].kind == pairs[begin].kind) ++end;
+    const KindFactors& kind = kinds_[pairs[begin].kind];
+    // What is padding follows the last kind.
+    const size_t size = (end == pairs.size() ? half_ : end) - begin;
+    for (size_t site = 0; site < sites; ++site) {
+      const OperationLaw& law = model_.laws[model_.sites[site].law];
+      for (const size_t at : {begin, half_ + begin}) {
+        std::fill_n(&shift_[site * width_ + at], size,
+                    ShiftAt(kind, site, law));
+        std::fill_n(&spread_[site * width_ + at], size,
+                    SpreadAt(kind, site, law));
+      }
+    }
+  }
+}
+
+void ReplicaSampler::FillAlike(const KindFactors& kind) {
+  alike_polynomial_.resize(model_.sites.size());
+  for (size_t site = 0; site < model_.sites.size(); ++site) {
+    const OperationLaw& law = model_.laws[model_.sites[site].law];
+    if (law.draws.size() != 1 || !law.draws[0].is_polynomial) continue;
+    ScorePolynomial& polynomial = alike_polynomial_[site];
+    polynomial = law.draws[0].polynomial;
+    for (float& c : polynomial) c *= SpreadAt(kind, site, law);
+    polynomial.back() += ShiftAt(kind, site, law);
+  }
 }
 
 void ReplicaSampler::DrawLoads() {
@@ -105,7 +152,7 @@ void ReplicaSampler::DrawLoads() {
     if (model_.load->is_polynomial) {
       PolynomialRow(score, width_, model_.load->polynomial, row);
     } else {
-      TableRow(score, width_, model_.load->table, row);
+      TableRow(score, width_, model_.load->table.data(), row);
     }
     for (size_t i = 0; i < width_; ++i) row[i] = std::max(row[i] + 1, 0.0f);
   }
@@ -160,7 +207,7 @@ void ReplicaSampler::Draw(const ScoreDraw& draw, float* out) {
   if (draw.is_polynomial) {
     PolynomialRow(score, width_, draw.polynomial, out);
   } else {
-    TableRow(score, width_, draw.table, out);
+    TableRow(score, width_, draw.table.data(), out);
   }
 }
 
@@ -176,31 +223,41 @@ void ReplicaSampler::Deviation(const OperationLaw& law, float* out) {
   }
 }
 
-// A compute factor F turns C + N into F C + N. Of the deviation, the network's
-// share of the variance follows no compute factor.
 void ReplicaSampler::ApplyFactors(const PipelineOperation& op,
                                   const OperationLaw& law) {
-  const size_t row = (op.law * model_.stages + op.stage) * width_;
-  if (kinds_.empty()) {
-    std::copy_n(&load_[op.microbatch * width_], width_, factor_.data());
-    std::copy_n(factor_.data(), width_, spread_.data());
-  } else {
-    std::copy_n(&mean_factor_[row], width_, factor_.data());
-    std::copy_n(&spread_factor_[row], width_, spread_.data());
-    if (model_.load.has_value()) {
-      const float* load = &load_[op.microbatch * width_];
-      MultiplyRow(load, width_, factor_.data());
-      MultiplyRow(load, width_, spread_.data());
-    }
+  const float* shift = &shift_[kinds_.empty() ? 0 : op.site * width_];
+  const float* spread = &spread_[kinds_.empty() ? 0 : op.site * width_];
+  if (model_.load.has_value()) {
+    std::copy_n(shift, width_, load_shift_.data());
+    std::copy_n(spread, width_, load_spread_.data());
+    LoadRows(&load_[op.microbatch * width_],
+             static_cast<float>(law.compute_mean),
+             static_cast<float>(law.network_share), width_, load_shift_.data(),
+             load_spread_.data());
+    shift = load_shift_.data();
+    spread = load_spread_.data();
   }
-  if (law.network_share > 0) {
-    const float share = static_cast<float>(law.network_share);
-    for (size_t i = 0; i < width_; ++i) {
-      spread_[i] += (1 - spread_[i]) * share;
-    }
+  ScaleRow(shift, spread, width_, deviation_.data());
+}
+
+void ReplicaSampler::ApplyStalls(size_t index) {
+  for (;
+       next_stall_ < stalls_.size() && stalls_[next_stall_].operation == index;
+       ++next_stall_) {
+    deviation_[stalls_[next_stall_].element] += stalls_[next_stall_].extra;
   }
-  ScaleRow(factor_.data(), spread_.data(), static_cast<float>(law.compute_mean),
-           width_, deviation_.data());
+}
+
+// The polynomial that is all of an operation's deviation, or null.
+const ScorePolynomial* ReplicaSampler::OnlyPolynomial(
+    const PipelineOperation& op) const {
+  const OperationLaw& law = model_.laws[op.law];
+  if (quiet_ || model_.load.has_value() || law.draws.size() != 1 ||
+      !law.draws[0].is_polynomial) {
+    return nullptr;
+  }
+  if (kinds_.empty()) return &law.draws[0].polynomial;
+  return alike_ ? &alike_polynomial_[op.site] : nullptr;
 }
 
 void ReplicaSampler::RunOperation(size_t index) {
@@ -211,24 +268,19 @@ void ReplicaSampler::RunOperation(size_t index) {
       op.receives == kAbsent ? nullptr : &arrival_[op.receives * width_];
   const bool stalled =
       next_stall_ < stalls_.size() && stalls_[next_stall_].operation == index;
-  const bool plain =
-      !quiet_ && kinds_.empty() && !model_.load.has_value() && !stalled;
-  if (plain && law.draws.size() == 1 && law.draws[0].is_polynomial) {
+  const ScorePolynomial* only = stalled ? nullptr : OnlyPolynomial(op);
+  if (only != nullptr) {
     const float* score = NextScores();
     if (arrival == nullptr) {
-      AdvancePolynomial(score, law.draws[0].polynomial, width_, clock);
+      AdvancePolynomial(score, *only, width_, clock);
     } else {
       AdvancePolynomialAfter(arrival, op.own_offset, op.arrival_offset, score,
-                             law.draws[0].polynomial, width_, clock);
+                             *only, width_, clock);
     }
   } else {
     Deviation(law, deviation_.data());
     if (!kinds_.empty() || model_.load.has_value()) ApplyFactors(op, law);
-    for (; next_stall_ < stalls_.size() &&
-           stalls_[next_stall_].operation == index;
-         ++next_stall_) {
-      deviation_[stalls_[next_stall_].element] += stalls_[next_stall_].extra;
-    }
+    ApplyStalls(index);
     if (arrival == nullptr) {
       AddRow(deviation_.data(), width_, clock);
     } else {
@@ -241,6 +293,8 @@ void ReplicaSampler::RunOperation(size_t index) {
   const HopLaw& hop = model_.hops[op.hop];
   if (hop.is_constant || quiet_) {
     std::copy_n(clock, width_, sent);
+  } else if (hop.draw.is_polynomial) {
+    SumPolynomial(clock, NextScores(), hop.draw.polynomial, width_, sent);
   } else {
     Draw(hop.draw, extra_.data());
     SumRow(clock, extra_.data(), width_, sent);

@@ -11,8 +11,8 @@
 
 namespace prism::step {
 
-// How one kind of replica differs from the model: by law and stage, factors on
-// the mean of the compute part and on the spread. [law * stages + stage].
+// How one kind of replica differs from the model: by site, factors on the mean
+// of the compute part and on the spread.
 struct KindFactors {
   std::vector<float> mean;
   std::vector<float> spread;
@@ -61,8 +61,12 @@ class ReplicaSampler {
   void RunOperation(size_t index);
   const float* NextScores();
   void Deviation(const OperationLaw& law, float* out);
+  void FillFactors(std::span<const ReplicaPair> pairs);
+  void FillAlike(const KindFactors& kind);
   void ApplyFactors(const PipelineOperation& op, const OperationLaw& law);
+  void ApplyStalls(size_t index);
   void Draw(const ScoreDraw& draw, float* out);
+  const ScorePolynomial* OnlyPolynomial(const PipelineOperation& op) const;
 
   const PipelineModel& model_;
   std::span<const KindFactors> kinds_;
@@ -77,10 +81,16 @@ class ReplicaSampler {
   std::vector<float> score_;    // [row][element]
   int next_score_ = kScoreRows;
   uint32_t group_ = 0;
-  std::vector<float> load_;         // [micro-batch][element]
-  std::vector<float> mean_factor_;  // [law][stage][element]
-  std::vector<float> spread_factor_;
-  std::vector<float> deviation_, extra_, factor_, spread_;
+  std::vector<float> load_;  // [micro-batch][element]
+  // What the kinds of a block make of a deviation: it is multiplied by the
+  // spread, then shifted. [site][element], seconds.
+  std::vector<float> shift_, spread_;
+  // The same where all pairs of a block are of one kind, folded into the
+  // operations' polynomials, by site.
+  bool alike_ = false;
+  int alike_kind_ = -1;
+  std::vector<ScorePolynomial> alike_polynomial_;
+  std::vector<float> deviation_, extra_, load_shift_, load_spread_;
   std::vector<Stall> stalls_;
   size_t next_stall_ = 0;
 };

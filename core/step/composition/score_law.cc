@@ -21,6 +21,56 @@ double ScoreOfLogProbability(double log_p) {
   return stats::NormalQuantile(std::max(std::exp(log_p), 1e-300));
 }
 
+// Cells of a grid of values on which distribution functions are multiplied.
+constexpr int kGridCells = 2 * ScoreLaw::kNodes;
+
+// What every law needs at the nodes' scores: log Phi, and the normal density
+// scaled to sum 1.
+struct NodeTables {
+  std::array<double, ScoreLaw::kNodes> log_cdf;
+  std::array<double, ScoreLaw::kNodes> weight;
+};
+
+NodeTables MakeNodeTables() {
+  NodeTables tables;
+  double sum = 0;
+  for (int i = 0; i < ScoreLaw::kNodes; ++i) {
+    const double z = ScoreLaw::NodeScore(i);
+    tables.log_cdf[i] = LogNormalCdf(z);
+    tables.weight[i] = std::abs(z) > kIntegralEnd ? 0 : stats::NormalDensity(z);
+    sum += tables.weight[i];
+  }
+  for (double& w : tables.weight) w /= sum;
+  return tables;
+}
+
+const NodeTables& Nodes() {
+  static const NodeTables tables = MakeNodeTables();
+  return tables;
+}
+
+// The logarithm of a gamma's quantile is a gentle curve, and dear: it is
+// taken at every fourth node and is a cubic through four of them between.
+std::vector<double> GammaValues(const stats::Gamma& gamma) {
+  constexpr int kStride = 4;
+  constexpr int kCoarse = (ScoreLaw::kNodes - 1) / kStride;
+  std::array<double, kCoarse + 1> coarse;
+  for (int i = 0; i <= kCoarse; ++i) {
+    coarse[i] =
+        stats::LogGammaQuantileAtScore(gamma, ScoreLaw::NodeScore(i * kStride));
+  }
+  std::vector<double> value(ScoreLaw::kNodes);
+  for (int i = 0; i < ScoreLaw::kNodes; ++i) {
+    const int first = std::clamp(i / kStride - 1, 0, kCoarse - 3);
+    const double t = static_cast<double>(i) / kStride - first;
+    value[i] = std::exp(-coarse[first] * (t - 1) * (t - 2) * (t - 3) / 6 +
+                        coarse[first + 1] * t * (t - 2) * (t - 3) / 2 -
+                        coarse[first + 2] * t * (t - 1) * (t - 3) / 2 +
+                        coarse[first + 3] * t * (t - 1) * (t - 2) / 6);
+  }
+  return value;
+}
+
 double QuantileAtScore(const stats::Distribution& d, double score) {
   const auto& kind = d.kind();
   if (const auto* normal = std::get_if<stats::Normal>(&kind)) {
@@ -33,11 +83,6 @@ double QuantileAtScore(const stats::Distribution& d, double score) {
   }
   if (const auto* late = std::get_if<stats::ShiftedExponential>(&kind)) {
     return late->shift - late->mean_excess * LogNormalCdf(-score);
-  }
-  if (const auto* gamma = std::get_if<stats::Gamma>(&kind); gamma != nullptr) {
-    if (gamma->cv > 0) {
-      return std::exp(stats::LogGammaQuantileAtScore(*gamma, score));
-    }
   }
   const double p = std::clamp(stats::NormalCdf(score), 1e-300, 1 - 1e-16);
   return d.Quantile(p);
@@ -65,6 +110,14 @@ double LogNormalCdf(double z) {
   return -z * z / 2 - std::log(-z * std::sqrt(2 * std::numbers::pi));
 }
 
+std::vector<double> ScoresOfOneAmong(double count) {
+  std::vector<double> scores(ScoreLaw::kNodes);
+  for (int i = 0; i < ScoreLaw::kNodes; ++i) {
+    scores[i] = ScoreOfOneAmong(count, ScoreLaw::NodeScore(i));
+  }
+  return scores;
+}
+
 double ScoreOfOneAmong(double count, double z) {
   if (count == 1) return z;
   return ScoreOfLogProbability(LogNormalCdf(z) / count);
@@ -76,6 +129,8 @@ ScoreLaw ScoreLaw::Of(const stats::Distribution& distribution) {
     std::fill(value.begin(), value.end(), distribution.Mean());
     return ScoreLaw(std::move(value));
   }
+  const auto* gamma = std::get_if<stats::Gamma>(&distribution.kind());
+  if (gamma != nullptr && gamma->cv > 0) return ScoreLaw(GammaValues(*gamma));
   for (int i = 0; i < kNodes; ++i) {
     value[i] = QuantileAtScore(distribution, NodeScore(i));
   }
@@ -119,9 +174,27 @@ ScoreLaw ScoreLaw::ShiftedBy(double offset) const {
 
 ScoreLaw ScoreLaw::MaximumOf(double count) const {
   if (count == 1) return *this;
+  return MaximumOf(ScoresOfOneAmong(count));
+}
+
+ScoreLaw ScoreLaw::MaximumOf(std::span<const double> scores) const {
   std::vector<double> value(kNodes);
+  for (int i = 0; i < kNodes; ++i) value[i] = At(scores[i]);
+  return ScoreLaw(std::move(value));
+}
+
+ScoreLaw ScoreLaw::ReadBackwards(double first, double last,
+                                 std::span<const double> log_p) {
+  const auto& target = Nodes().log_cdf;
+  const int cells = static_cast<int>(log_p.size()) - 1;
+  std::vector<double> value(kNodes);
+  int cell = 0;
   for (int i = 0; i < kNodes; ++i) {
-    value[i] = At(ScoreOfOneAmong(count, NodeScore(i)));
+    while (cell < cells - 1 && log_p[cell + 1] < target[i]) ++cell;
+    const double rise = log_p[cell + 1] - log_p[cell];
+    const double part =
+        rise > 0 ? std::clamp((target[i] - log_p[cell]) / rise, 0.0, 1.0) : 0;
+    value[i] = first + (last - first) * (cell + part) / cells;
   }
   return ScoreLaw(std::move(value));
 }
@@ -130,30 +203,50 @@ ScoreLaw ScoreLaw::MaximumOf(std::span<const WeightedFactor> copies) const {
   PRISM_CHECK(!copies.empty());
   double highest = 0;
   for (const auto& copy : copies) highest = std::max(highest, copy.factor);
-  // Score of the maximum at a fine grid of values, then read backwards.
   const double first = value_.front() * highest;
   const double last = value_.back() * highest;
-  const int cells = 2 * kNodes;
-  std::vector<double> score(cells + 1);
-  for (int i = 0; i <= cells; ++i) {
-    const double x = first + (last - first) * i / cells;
-    double log_p = 0;
+  std::vector<double> log_p(kGridCells + 1, 0.0);
+  for (int i = 0; i <= kGridCells; ++i) {
+    const double x = first + (last - first) * i / kGridCells;
     for (const auto& copy : copies) {
-      log_p += copy.count * LogNormalCdf(ScoreOf(x / copy.factor));
+      log_p[i] += copy.count * LogCdfAt(x / copy.factor);
     }
-    score[i] = ScoreOfLogProbability(log_p);
   }
-  std::vector<double> value(kNodes);
-  int cell = 0;
-  for (int i = 0; i < kNodes; ++i) {
-    const double z = NodeScore(i);
-    while (cell < cells - 1 && score[cell + 1] < z) ++cell;
-    const double width = score[cell + 1] - score[cell];
-    const double part =
-        width > 0 ? std::clamp((z - score[cell]) / width, 0.0, 1.0) : 0;
-    value[i] = first + (last - first) * (cell + part) / cells;
+  return ReadBackwards(first, last, log_p);
+}
+
+ScoreLaw ScoreLaw::MaximumOfAll(std::span<const ScoreLaw> laws) {
+  PRISM_CHECK(!laws.empty());
+  // No maximum is below what every one of them exceeds.
+  double first = -INFINITY, last = -INFINITY;
+  for (const ScoreLaw& law : laws) {
+    first = std::max(first, law.value_.front());
+    last = std::max(last, law.value_.back());
   }
-  return ScoreLaw(std::move(value));
+  std::vector<double> log_p(kGridCells + 1, 0.0);
+  for (int i = 0; i <= kGridCells; ++i) {
+    const double x = first + (last - first) * i / kGridCells;
+    for (const ScoreLaw& law : laws) log_p[i] += law.LogCdfAt(x);
+  }
+  return ReadBackwards(first, last, log_p);
+}
+
+ScoreLaw ScoreLaw::MaximumOfShifted(std::span<const double> offsets) const {
+  PRISM_CHECK(!offsets.empty());
+  const auto [least, most] =
+      std::minmax_element(offsets.begin(), offsets.end());
+  const double highest = *most;
+  if (*least == highest) {
+    return MaximumOf(static_cast<double>(offsets.size())).ShiftedBy(highest);
+  }
+  const double first = value_.front() + highest;
+  const double last = value_.back() + highest;
+  std::vector<double> log_p(kGridCells + 1, 0.0);
+  for (int i = 0; i <= kGridCells; ++i) {
+    const double x = first + (last - first) * i / kGridCells;
+    for (double offset : offsets) log_p[i] += LogCdfAt(x - offset);
+  }
+  return ReadBackwards(first, last, log_p);
 }
 
 double ScoreLaw::At(double score) const {
@@ -173,24 +266,30 @@ double ScoreLaw::ScoreOf(double x) const {
   return NodeScore(static_cast<int>(next - value_.begin()) - 1) + part * kStep;
 }
 
+double ScoreLaw::LogCdfAt(double x) const {
+  const auto& log_cdf = Nodes().log_cdf;
+  const auto next = std::lower_bound(value_.begin(), value_.end(), x);
+  if (next == value_.begin()) return log_cdf.front();
+  if (next == value_.end()) return log_cdf.back();
+  const double rise = *next - *(next - 1);
+  const double part = rise > 0 ? (x - *(next - 1)) / rise : 1;
+  const auto node = next - value_.begin() - 1;
+  return log_cdf[node] + part * (log_cdf[node + 1] - log_cdf[node]);
+}
+
 Cumulants ScoreLaw::ComputeCumulants() const {
   // Around the median, so that a narrow law loses no digits.
   const double origin = value_[kNodes / 2];
-  double weight_sum = 0;
+  const auto& weight = Nodes().weight;
   std::array<double, 5> moment = {};
   for (int i = 0; i < kNodes; ++i) {
-    const double z = NodeScore(i);
-    if (std::abs(z) > kIntegralEnd) continue;
-    const double weight = stats::NormalDensity(z);
-    weight_sum += weight;
     const double x = value_[i] - origin;
-    double power = weight;
+    double power = weight[i];
     for (double& m : moment) {
       m += power;
       power *= x;
     }
   }
-  for (double& m : moment) m /= weight_sum;
   const double mean = moment[1];
   const double second = moment[2] - mean * mean;
   const double third =

@@ -55,6 +55,17 @@ class ScoreLaw {
   // Of the maximum over `count` independent copies; `count` may be fractional.
   ScoreLaw MaximumOf(double count) const;
 
+  // The same, where `scores` are those of one among the copies at the nodes'
+  // scores (ScoresOfOneAmong): for many laws and one count.
+  ScoreLaw MaximumOf(std::span<const double> scores) const;
+
+  // Of the maximum over one copy of the variable for each of `offsets`, plus
+  // that. Requires: at least one.
+  ScoreLaw MaximumOfShifted(std::span<const double> offsets) const;
+
+  // Of the maximum over one variable of each law. Requires: at least one.
+  static ScoreLaw MaximumOfAll(std::span<const ScoreLaw> laws);
+
   // Of the maximum over all copies, each times its factor.
   ScoreLaw MaximumOf(std::span<const WeightedFactor> copies) const;
 
@@ -64,11 +75,18 @@ class ScoreLaw {
   // Score of the smallest value that is not below `x`: the inverse of At.
   double ScoreOf(double x) const;
 
+  // log P(variable <= x); that of score -kEnd below the table, of kEnd above.
+  double LogCdfAt(double x) const;
+
   // By the trapezoid rule in the score, which converges exponentially for
   // smooth laws.
   Cumulants ComputeCumulants() const;
 
  private:
+  // The law with `log_p` of P(variable <= x) on an even grid of x.
+  static ScoreLaw ReadBackwards(double first, double last,
+                                std::span<const double> log_p);
+
   explicit ScoreLaw(std::vector<double> value) : value_(std::move(value)) {}
 
   std::vector<double> value_;  // by node, never falling
@@ -77,6 +95,9 @@ class ScoreLaw {
 // The score of a copy at which the maximum over `count` copies has score z:
 // Phi^-1(Phi(z)^(1/count)), accurate in both tails.
 double ScoreOfOneAmong(double count, double z);
+
+// That of every node of a law.
+std::vector<double> ScoresOfOneAmong(double count);
 
 // log Phi(z), accurate for large z of either sign.
 double LogNormalCdf(double z);

@@ -172,5 +172,43 @@ TEST(LogNormalCdf, IsAccurateFarOut) {
   EXPECT_NEAR(LogNormalCdf(8) / -6.2209606e-16, 1, 1e-6);
 }
 
+TEST(ScoreLaw, MaximumOfShiftedCopiesHasTheProduct) {
+  const ScoreLaw law = ScoreLaw::Of(Distribution::MakeNormal(10, 1));
+  const double offsets[] = {0, 0.5, 0.5, 2};
+  const ScoreLaw all[] = {law, law.ShiftedBy(0.5), law.ShiftedBy(0.5),
+                          law.ShiftedBy(2)};
+  const ScoreLaw shifted = law.MaximumOfShifted(offsets);
+  const ScoreLaw of_all = ScoreLaw::MaximumOfAll(all);
+  for (double z = -3; z <= 4; z += 0.5) {
+    const double x = shifted.At(z);
+    double log_p = 0;
+    for (const double offset : offsets) log_p += LogNormalCdf(x - 10 - offset);
+    EXPECT_NEAR(log_p, LogNormalCdf(z), 0.01 * std::abs(LogNormalCdf(z)) + 1e-6)
+        << z;
+    EXPECT_NEAR(of_all.At(z), x, 5e-3) << z;
+  }
+}
+
+TEST(ScoreLaw, LogCdfIsThatOfTheLaw) {
+  const ScoreLaw law = ScoreLaw::Of(Distribution::MakeLognormal(1, 0.3));
+  for (double z = -4; z <= 5; z += 0.3) {
+    EXPECT_NEAR(law.LogCdfAt(law.At(z)), LogNormalCdf(z),
+                0.02 * std::abs(LogNormalCdf(z)))
+        << z;
+  }
+}
+
+// The quantile is tabulated at every fourth node and interpolated.
+TEST(ScoreLaw, GammasKeepTheirQuantiles) {
+  for (const double cv : {0.05, 0.3, 1.0, 2.0}) {
+    const Distribution gamma = Distribution::MakeGamma(1, cv);
+    const ScoreLaw law = ScoreLaw::Of(gamma);
+    for (double z = -3; z <= 4; z += 1.0 / 16) {
+      const double exact = gamma.Quantile(stats::NormalCdf(z));
+      EXPECT_NEAR(law.At(z), exact, 1e-3 * exact + 1e-6) << cv << " " << z;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace prism::step

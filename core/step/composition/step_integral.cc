@@ -1,5 +1,7 @@
 #include "core/step/composition/step_integral.h"
 
+#include <hwy/contrib/sort/vqsort.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -27,8 +29,9 @@ class Integral {
     DrawFactors();
     PlaceBetweenNodes();
     std::tie(latest_, paired_) = cube_.NextPair();
+    for (double score : latest_) place_.push_back(MaximumLaw::PlaceOf(score));
     step_.assign(n_, 0.0);
-    leading_error_.assign(n_, 0.0);
+    leading_.assign(n_, 0);
     for (int stage : LatestFirst()) AddStage(stage);
     return Summary();
   }
@@ -40,6 +43,7 @@ class Integral {
       if (shared.scope != FactorScope::kStep) continue;
       const auto& law = shared.distribution;
       if (law.IsConstant() && law.Mean() == 1) continue;
+      has_factors_ = true;
       const ScoreLaw values = ScoreLaw::Of(law);
       const std::vector<double> score = cube_.Next();
       for (int c = 0; c < kFactorClasses; ++c) {
@@ -72,9 +76,9 @@ class Integral {
 
   double MaximumAt(int i, int stage) const {
     const auto& nodes = request_.nodes;
-    const double low = nodes[node_[i]].stages[stage].At(latest_[i]);
+    const double low = nodes[node_[i]].stages[stage].At(place_[i]);
     if (nodes.size() == 1) return low;
-    const double high = nodes[node_[i] + 1].stages[stage].At(latest_[i]);
+    const double high = nodes[node_[i] + 1].stages[stage].At(place_[i]);
     return low + part_[i] * (high - low);
   }
 
@@ -106,9 +110,10 @@ class Integral {
       base[i] = MaximumAt(i, stage) * factor_[kCompute][i];
     }
     const StageClosing& closing = request_.closings[stage];
-    const bool random =
-        std::any_of(closing.tasks.begin(), closing.tasks.end(),
-                    [](const ClosingTask& task) { return !task.is_constant; });
+    if (!has_factors_ && CountRandom(closing) <= 1) {
+      AddLanesAtOnce(stage, base);
+      return;
+    }
     bool alike = true;
     for (const ClosingTask& task : closing.tasks) {
       alike = alike && task.law.size() == 1;
@@ -117,16 +122,57 @@ class Integral {
     // Equal lanes without chance end together; with one random task their
     // latest has the power of its law.
     const bool one_draw = alike && CountRandom(closing) <= 1;
-    const int passes = random ? (one_draw ? 1 : lanes) : (alike ? 1 : lanes);
-    for (int lane = 0; lane < passes; ++lane) {
+    const bool one_pass = one_draw || (alike && CountRandom(closing) == 0);
+    for (int lane = 0; lane < (one_pass ? 1 : lanes) && !Cancelled(); ++lane) {
       AddLane(stage, lane, one_draw ? lanes : 1, base);
     }
+  }
+
+  bool Cancelled() const {
+    return request_.budget != nullptr && request_.budget->Cancelled();
   }
 
   static int CountRandom(const StageClosing& closing) {
     return static_cast<int>(std::count_if(
         closing.tasks.begin(), closing.tasks.end(),
         [](const ClosingTask& task) { return !task.is_constant; }));
+  }
+
+  // The latest of all lanes, where nothing stretches their tasks and only one
+  // of these is random: one draw from the product of the lanes' laws.
+  void AddLanesAtOnce(int stage, const std::vector<double>& base) {
+    const ClosingTask* random = nullptr;
+    std::vector<double> constant(graph_.grid.lanes, 0.0);
+    for (const ClosingTask& task : request_.closings[stage].tasks) {
+      if (!task.is_constant) {
+        random = &task;
+        continue;
+      }
+      for (int lane = 0; lane < graph_.grid.lanes; ++lane) {
+        constant[lane] += task.of_lane(lane).At(0);
+      }
+    }
+    std::vector<double> end = base;
+    if (random == nullptr) {
+      const double longest =
+          *std::max_element(constant.begin(), constant.end());
+      for (double& seconds : end) seconds += longest;
+    } else {
+      const ScoreLaw law = LatestLane(*random, constant);
+      const std::vector<double> score = NextScores();
+      for (int i = 0; i < n_; ++i) end[i] += law.At(score[i]);
+    }
+    KeepLatest(stage, end);
+  }
+
+  static ScoreLaw LatestLane(const ClosingTask& task,
+                             const std::vector<double>& constant) {
+    if (task.law.size() == 1) return task.law[0].MaximumOfShifted(constant);
+    std::vector<ScoreLaw> lanes;
+    for (size_t lane = 0; lane < constant.size(); ++lane) {
+      lanes.push_back(task.law[lane].ShiftedBy(constant[lane]));
+    }
+    return ScoreLaw::MaximumOfAll(lanes);
   }
 
   // One lane that stands for `copies` equal ones.
@@ -146,13 +192,21 @@ class Integral {
       const std::vector<double> score = NextScores();
       for (int i = 0; i < n_; ++i) end[i] += law.At(score[i]) * factor[i];
     }
+    KeepLatest(stage, end);
+  }
+
+  void KeepLatest(int stage, const std::vector<double>& end) {
     for (int i = 0; i < n_; ++i) {
       if (end[i] <= step_[i]) continue;
       step_[i] = end[i];
-      leading_error_[i] =
-          request_.nodes[node_[i]].stages[stage].ErrorAt(latest_[i]) *
-          factor_[kCompute][i];
+      leading_[i] = stage;
     }
+  }
+
+  // Of the maximum that decides sample i.
+  double LeadingError(int i) const {
+    return request_.nodes[node_[i]].stages[leading_[i]].ErrorAt(latest_[i]) *
+           factor_[kCompute][i];
   }
 
   // The error of a quantile: that of the maxima, for the samples near it, and
@@ -163,28 +217,33 @@ class Integral {
     const auto moments = stats::SampleMoments(step_);
     result.mean_seconds = moments.mean;
     result.standard_deviation_seconds = moments.standard_deviation;
-    std::vector<std::pair<double, double>> sorted(n_);
-    for (int i = 0; i < n_; ++i) sorted[i] = {step_[i], leading_error_[i]};
-    std::sort(sorted.begin(), sorted.end());
-    for (int i = 0; i < n_; ++i) step_[i] = sorted[i].first;
+    std::vector<double> sorted = step_;
+    hwy::Sorter()(sorted.data(), sorted.size(), hwy::SortAscending());
     for (size_t q = 0; q < kQuantileLevels.size(); ++q) {
       const double p = kQuantileLevels[q];
-      result.quantile_seconds[q] = stats::SortedQuantile(step_, p);
-      const double own = stats::SortedQuantileError(step_, p);
+      result.quantile_seconds[q] = stats::SortedQuantile(sorted, p);
+      const double own = stats::SortedQuantileError(sorted, p);
       const int middle = static_cast<int>(p * (n_ - 1));
       const int reach = std::max(1, n_ / 256);
-      double error = 0;
-      int count = 0;
-      for (int i = std::max(0, middle - reach);
-           i <= std::min(n_ - 1, middle + reach); ++i) {
-        error += sorted[i].second;
-        ++count;
-      }
-      error /= count;
+      const double error =
+          MeanErrorBetween(sorted[std::max(0, middle - reach)],
+                           sorted[std::min(n_ - 1, middle + reach)]);
       integrated.replica_error_seconds[q] = error;
       result.standard_error_seconds[q] = std::sqrt(own * own + error * error);
     }
     return integrated;
+  }
+
+  // Over the steps from `first` to `last` seconds.
+  double MeanErrorBetween(double first, double last) const {
+    double error = 0;
+    int count = 0;
+    for (int i = 0; i < n_; ++i) {
+      if (step_[i] < first || step_[i] > last) continue;
+      error += LeadingError(i);
+      ++count;
+    }
+    return error / std::max(count, 1);
   }
 
   const IntegralRequest& request_;
@@ -194,10 +253,12 @@ class Integral {
   std::array<std::vector<double>, kFactorClasses> factor_;
   std::vector<double> latest_;  // score of the latest replica
   std::vector<double> paired_;  // scores that go with it, until they are used
+  std::vector<MaximumLaw::Place> place_;
+  bool has_factors_ = false;
   std::vector<int> node_;
   std::vector<double> part_;
   std::vector<double> step_;
-  std::vector<double> leading_error_;
+  std::vector<int> leading_;  // stage that decides
 };
 
 }  // namespace

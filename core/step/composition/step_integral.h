@@ -10,6 +10,7 @@
 #include <array>
 #include <vector>
 
+#include "core/base/budget.h"
 #include "core/step/composition/closing_model.h"
 #include "core/step/composition/replica_maximum.h"
 #include "core/step/step_time.h"
@@ -30,6 +31,8 @@ struct IntegralRequest {
   std::vector<bool> needed;
   uint64_t random_key = 0;
   int samples = 1 << 13;  // a multiple of 8
+  // Looked at for cancellation between stages and lanes; may be null.
+  const base::Budget* budget = nullptr;
 };
 
 struct IntegratedStep {
@@ -39,6 +42,7 @@ struct IntegratedStep {
   std::array<double, kQuantileLevels.size()> replica_error_seconds = {};
 };
 
+// Without a meaning where the budget was cancelled half-way.
 IntegratedStep IntegrateStep(const IntegralRequest& request);
 
 }  // namespace prism::step

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/stats/normal.h"
 #include "core/step/composition/closing_model.h"
 #include "core/step/composition/kind_selection.h"
 #include "core/step/composition/pipeline_model.h"
@@ -33,9 +34,11 @@ constexpr int kFitDraws = 8;
 // cases of ten and more.
 constexpr double kStatedErrors = 2;
 
-// Lanes that end an operation apart may be taken to end together if that adds
-// at most this share of the distance between the quartiles.
-constexpr double kMostSlack = 0.03;
+// Simplifications may move a quantile that counts by this share of the distance
+// between the quartiles: lanes that end an operation apart and are taken to end
+// together, and the law of a replica beyond what was simulated.
+constexpr double kMostModelError = 0.03;
+constexpr size_t kFirstJudged = 1;  // in kQuantileLevels: p05
 
 // Kept back from a deadline for summing up and sending the answer.
 constexpr absl::Duration kAnswerReserve = absl::Milliseconds(4);
@@ -183,12 +186,13 @@ class Structured {
       const bool final = samples_ > 0;
       samples_ = samples;
       const IntegratedStep step = Integrate(final ? kSteps : kFewSteps);
-      if (LaneSlack() > kMostSlack * Spread(step) || !Fits()) {
-        return std::nullopt;
-      }
+      if (LaneSlack() > kMostModelError * Spread(step)) return std::nullopt;
       const int64_t wanted =
           Affordable(options_.samples.value_or(SamplesFor(step)));
-      if (wanted <= samples) return Answer(final ? step : Integrate(kSteps));
+      if (wanted <= samples) {
+        if (!IsFaithful(step)) return std::nullopt;
+        return Answer(final ? step : Integrate(kSteps));
+      }
       samples = wanted;
     }
   }
@@ -266,10 +270,25 @@ class Structured {
     return step.time.quantile_seconds[4] - step.time.quantile_seconds[2];
   }
 
-  bool Fits() const {
-    return std::all_of(nodes_.begin(), nodes_.end(), [&](const Node& node) {
-      return node.maximum->Fits(integral_.needed);
-    });
+  // What simplifications may add to a quantile or take from it, in seconds.
+  double ModelError(size_t level) const {
+    const double score = stats::NormalQuantile(kQuantileLevels[level]);
+    double misfit = 0;
+    for (const RegimeNode& node : integral_.nodes) {
+      for (int stage = 0; stage < graph_.grid.stages; ++stage) {
+        if (!integral_.needed[stage]) continue;
+        misfit = std::max(misfit, node.stages[stage].MisfitAt(score));
+      }
+    }
+    return std::hypot(LaneSlack(), misfit);
+  }
+
+  // Whether all of it is small against the spread.
+  bool IsFaithful(const IntegratedStep& step) const {
+    for (size_t level = kFirstJudged; level < kQuantileLevels.size(); ++level) {
+      if (ModelError(level) > kMostModelError * Spread(step)) return false;
+    }
+    return true;
   }
 
   double LaneSlack() const {
@@ -319,10 +338,9 @@ class Structured {
     time.samples = samples_;
     time.method = Method::kAuto;
     time.quality = reduced_ ? Quality::kReduced : Quality::kExact;
-    const double slack = LaneSlack();
-    for (double& error : time.standard_error_seconds) {
-      error = std::sqrt(kStatedErrors * kStatedErrors * error * error +
-                        slack * slack);
+    for (size_t level = 0; level < kQuantileLevels.size(); ++level) {
+      double& error = time.standard_error_seconds[level];
+      error = std::hypot(kStatedErrors * error, ModelError(level));
     }
     return time;
   }

@@ -35,7 +35,7 @@ std::vector<float> ValuesOf(const ScoreDraw& draw,
   if (draw.is_polynomial) {
     PolynomialRow(score.data(), score.size(), draw.polynomial, values.data());
   } else {
-    TableRow(score.data(), score.size(), draw.table, values.data());
+    TableRow(score.data(), score.size(), draw.table.data(), values.data());
   }
   return values;
 }

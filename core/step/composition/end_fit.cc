@@ -1,0 +1,251 @@
+#include "core/step/composition/end_fit.h"
+
+#include <hwy/contrib/sort/vqsort.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/stats/normal.h"
+#include "core/stats/sample_quantiles.h"
+#include "core/step/composition/pipeline_kernels.h"
+
+namespace prism::step {
+namespace {
+
+constexpr int kNodes = ScoreShape::kNodes;
+constexpr int kMiddle = kNodes / 2;
+
+// A quantile with so many samples beyond it is known well enough to correct a
+// shape by, and one with so many to doubt it.
+constexpr double kDenseSamples = 64;
+constexpr double kFewestSamples = 8;
+// What the sample misses the shape by is followed the more surely the more it
+// exceeds this many standard errors; below, it is taken for chance.
+constexpr double kChanceErrors = 2.5;
+// A shape that is missed by more than this many is wrong.
+constexpr double kWrongErrors = 4.5;
+
+// A law with less than this has no skewness.
+constexpr double kNoSkewness = 1e-3;
+
+// Samples whose sums single precision holds.
+constexpr size_t kPowerBlock = 64 * kPowerLanes;
+
+// Probability of each node's score, up to that of the middle one.
+std::array<double, kMiddle + 1> MakeProbabilities() {
+  std::array<double, kMiddle + 1> p;
+  for (int i = 0; i <= kMiddle; ++i) {
+    p[i] = stats::NormalCdf(ScoreShape::NodeScore(i));
+  }
+  return p;
+}
+
+const std::array<double, kMiddle + 1>& Probabilities() {
+  static const std::array<double, kMiddle + 1> probabilities =
+      MakeProbabilities();
+  return probabilities;
+}
+
+double FourthPower(double x) { return x * x * x * x; }
+
+// Of `sorted`, as stats::SortedQuantile.
+double QuantileOf(std::span<const float> sorted, double p) {
+  const double position =
+      std::clamp(p, 0.0, 1.0) * static_cast<double>(sorted.size() - 1);
+  const auto low = static_cast<size_t>(position);
+  const size_t high = std::min(low + 1, sorted.size() - 1);
+  const double part = position - static_cast<double>(low);
+  const double at = sorted[low];
+  return at + part * (static_cast<double>(sorted[high]) - at);
+}
+
+}  // namespace
+
+EndFit::EndFit(std::span<const float> ends) {
+  TakeMoments(ends);
+  if (deviation_ <= 0) return;
+  TakeErrors();
+  skew_ = Shrunk(&Batch::cube, 0);
+  const double own = ScoreShape::LognormalKurtosis(skew_);
+  const double rest = Shrunk(&Batch::fourth, 3 + own);
+  lognormal_ = ScoreShape(skew_, own);
+  shape_ = rest == 0 ? lognormal_ : ScoreShape(skew_, own + rest);
+  FollowSample(ends);
+}
+
+void EndFit::TakeMoments(std::span<const float> ends) {
+  const size_t first = std::min<size_t>(ends.size(), 64);
+  const std::vector<double> some(ends.begin(), ends.begin() + first);
+  const stats::Moments rough = stats::SampleMoments(some);
+  const auto origin = static_cast<float>(rough.mean);
+  const auto scale = static_cast<float>(
+      rough.standard_deviation > 0 ? 1 / rough.standard_deviation : 1);
+  double sums[kPowers * kPowerLanes] = {};
+  const size_t whole = ends.size() / kPowerLanes * kPowerLanes;
+  for (size_t i = 0; i < whole; i += kPowerBlock) {
+    AddPowers(&ends[i], std::min(kPowerBlock, whole - i), origin, scale, sums);
+  }
+  float rest[kPowerLanes];
+  for (size_t i = 0; i < kPowerLanes; ++i) rest[i] = origin;
+  std::copy(ends.begin() + whole, ends.end(), rest);
+  AddPowers(rest, kPowerLanes, origin, scale, sums);
+
+  double raw[kBatches][kPowers], total[kPowers] = {};
+  for (int b = 0; b < kBatches; ++b) {
+    for (size_t p = 0; p < kPowers; ++p) {
+      raw[b][p] =
+          sums[p * kPowerLanes + 2 * b] + sums[p * kPowerLanes + 2 * b + 1];
+      total[p] += raw[b][p];
+    }
+  }
+  const auto n = static_cast<double>(ends.size());
+  const double m = total[0] / n;
+  const double variance = std::max(0.0, (total[1] - m * total[0]) / (n - 1));
+  const double sd = std::sqrt(variance);
+  const double unit = static_cast<double>(scale);
+  mean_ = static_cast<double>(origin) + m / unit;
+  deviation_ = sd / unit;
+  if (deviation_ <= 0) return;
+  for (int b = 0; b < kBatches; ++b) {
+    // Pairs b, b + 16, ...
+    const auto pairs = static_cast<double>(
+        (ends.size() / 2 + kBatches - 1 - static_cast<size_t>(b)) / kBatches);
+    const double samples = std::max(2 * pairs, 1.0);
+    const double a1 = raw[b][0] / samples, a2 = raw[b][1] / samples;
+    const double a3 = raw[b][2] / samples, a4 = raw[b][3] / samples;
+    batches_[b].mean = (a1 - m) / sd;
+    batches_[b].deviation =
+        std::sqrt(std::max(0.0, a2 - 2 * m * a1 + m * m)) / sd;
+    batches_[b].cube =
+        (a3 - 3 * m * a2 + 3 * m * m * a1 - m * m * m) / (sd * variance);
+    batches_[b].fourth = (a4 - 4 * m * a3 + 6 * m * m * a2 -
+                          4 * m * m * m * a1 + FourthPower(m)) /
+                         (variance * variance);
+  }
+}
+
+void EndFit::TakeErrors() {
+  std::array<std::array<double, 3>, kBatches> value;
+  std::array<double, 3> mean = {};
+  for (int b = 0; b < kBatches; ++b) {
+    const Batch& batch = batches_[b];
+    // A third moment of 3 y belongs to the mean, not to the skewness.
+    value[b] = {batch.mean, batch.deviation, (batch.cube - 3 * batch.mean) / 6};
+    for (int i = 0; i < 3; ++i) mean[i] += value[b][i] / kBatches;
+  }
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j) {
+      for (const auto& v : value) {
+        covariance_[i][j] +=
+            (v[i] - mean[i]) * (v[j] - mean[j]) / (kBatches * (kBatches - 1));
+      }
+    }
+  }
+}
+
+double EndFit::ErrorAt(double z) const {
+  const double weight[] = {1, z, z * z - 1};
+  double variance = 0;
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j) {
+      variance += weight[i] * weight[j] * covariance_[i][j];
+    }
+  }
+  return deviation_ * std::sqrt(std::max(variance, 0.0));
+}
+
+// A moment less `origin`, over the batches.
+EndFit::Estimate EndFit::OverBatches(double Batch::*moment,
+                                     double origin) const {
+  double mean = 0, squares = 0;
+  for (const Batch& batch : batches_) {
+    mean += (batch.*moment - origin) / kBatches;
+  }
+  for (const Batch& batch : batches_) {
+    const double off = batch.*moment - origin - mean;
+    squares += off * off;
+  }
+  return {mean, squares / (kBatches * (kBatches - 1))};
+}
+
+// The same drawn to 0 by its own uncertainty.
+double EndFit::Shrunk(double Batch::*moment, double origin) const {
+  const Estimate e = OverBatches(moment, origin);
+  const double signal = std::max(0.0, e.value * e.value - e.variance);
+  return signal > 0 ? e.value * signal / (signal + e.variance) : 0.0;
+}
+
+void EndFit::FollowSample(std::span<const float> ends) {
+  std::vector<float> sorted(ends.begin(), ends.end());
+  hwy::Sorter()(sorted.data(), sorted.size(), hwy::SortAscending());
+  std::vector<double> offset(kNodes, 0.0);
+  FollowTail(-1, sorted, offset);
+  FollowTail(1, sorted, offset);
+  shape_ = shape_.MovedBy(offset);
+}
+
+// From the middle outwards in one direction.
+void EndFit::FollowTail(int direction, std::span<const float> sorted,
+                        std::span<double> offset) {
+  const auto n = static_cast<double>(sorted.size());
+  Tail& tail = direction < 0 ? lower_ : upper_;
+  double dense_offset = 0;
+  for (int i = 0; i <= kMiddle; ++i) {
+    const double beyond = Probabilities()[kMiddle - i];
+    const int node = kMiddle + direction * i;
+    const double z = ScoreShape::NodeScore(node);
+    if (n * beyond < kFewestSamples) {
+      offset[node] = dense_offset;
+      continue;
+    }
+    const double p = direction < 0 ? beyond : 1 - beyond;
+    const double half = std::sqrt(p * (1 - p) / n);
+    // As the sample tells, which is a guess itself where it is thin, or as the
+    // shape does.
+    const double slope =
+        (shape_.At(z + ScoreShape::kStep) - shape_.At(z - ScoreShape::kStep)) /
+        (2 * ScoreShape::kStep);
+    const double error =
+        std::max((QuantileOf(sorted, p + half) - QuantileOf(sorted, p - half)) /
+                     (2 * deviation_),
+                 half * slope / stats::NormalDensity(z));
+    const double off =
+        (QuantileOf(sorted, p) - mean_) / deviation_ - shape_.At(z);
+    const double wrong = kWrongErrors * error;
+    if (n * beyond >= kDenseSamples) {
+      const double chance =
+          kChanceErrors * error / std::max(std::abs(off), 1e-300);
+      dense_offset = off * std::max(0.0, 1 - chance * chance);
+      tail.dense = std::max(std::abs(z), 1.0);
+      tail.dense_off = std::max(0.0, std::abs(off) - wrong);
+    } else if (std::abs(z) >= 1) {
+      tail.off_rate = std::max(
+          tail.off_rate,
+          std::max(0.0, std::abs(off - dense_offset) - wrong) / FourthPower(z));
+    }
+    offset[node] = dense_offset;
+  }
+}
+
+// How far the lognormal and the gamma with the leader's skewness are apart at
+// score z.
+double EndFit::ApartAt(double z) const {
+  if (std::abs(skew_) < kNoSkewness) return 0;
+  const double sign = skew_ < 0 ? -1 : 1;
+  // By Wilson and Hilferty (1931).
+  const double root = std::abs(skew_) / 6;  // 1 / (3 sqrt(shape))
+  const double base = std::max(0.0, 1 - root * root + root * sign * z);
+  const double gamma = sign * (base * base * base - 1) / (3 * root);
+  return lognormal_.At(z) - gamma;
+}
+
+double EndFit::MisfitAt(double z) const {
+  const Tail& tail = z < 0 ? lower_ : upper_;
+  if (std::abs(z) <= tail.dense || deviation_ <= 0) return 0;
+  const double apart =
+      std::abs(ApartAt(z) - ApartAt(z < 0 ? -tail.dense : tail.dense));
+  const double grown = tail.dense_off * (FourthPower(z / tail.dense) - 1);
+  return deviation_ * std::max({apart, grown, tail.off_rate * FourthPower(z)});
+}
+
+}  // namespace prism::step

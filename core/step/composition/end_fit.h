@@ -1,0 +1,90 @@
+// EndFit: the law of one replica's end, from a sample of it.
+//
+// Where the sample is dense its own quantiles count; further out, where the
+// latest of many replicas lies, a shape with its skewness and kurtosis does.
+#ifndef PRISM_CORE_STEP_COMPOSITION_END_FIT_H_
+#define PRISM_CORE_STEP_COMPOSITION_END_FIT_H_
+
+#include <array>
+#include <span>
+#include <vector>
+
+#include "core/step/composition/score_shape.h"
+
+namespace prism::step {
+
+// Immutable.
+class EndFit {
+ public:
+  // A constant.
+  EndFit() = default;
+
+  // `ends` in the order of their draws: replica by replica, each followed by
+  // its mirror image. Requires: at least two.
+  explicit EndFit(std::span<const float> ends);
+
+  // Units of the sample.
+  double mean() const { return mean_; }
+  double deviation() const { return deviation_; }
+
+  // The quantile at score z is mean + deviation * shape.At(z).
+  const ScoreShape& shape() const { return shape_; }
+
+  // Standard error of that quantile: from how mean, deviation and skewness
+  // differ between parts of the sample.
+  double ErrorAt(double z) const;
+
+  // How far that quantile may be off because the law is extrapolated; 0 where
+  // the sample is dense. The larger of two bounds: by how much a gamma with the
+  // same skewness departs from the lognormal there, the two laws that sums of
+  // skewed draws come near to; and what the last quantiles of the sample miss
+  // the shape by, more than chance, grown with the fourth power of the score,
+  // as the first term that the shape neglects does.
+  double MisfitAt(double z) const;
+
+ private:
+  static constexpr int kBatches = 16;
+
+  // Moments of standardised deviations in one part of the sample.
+  struct Batch {
+    double mean = 0;
+    double deviation = 1;
+    double cube = 0;
+    double fourth = 0;
+  };
+
+  // One end of the law.
+  struct Tail {
+    double dense = 1;      // score up to which the sample is dense
+    double dense_off = 0;  // what it misses the shape by there
+    double off_rate = 0;   // further out, by the fourth power of the score
+  };
+
+  struct Estimate {
+    double value = 0;
+    double variance = 0;
+  };
+
+  void TakeMoments(std::span<const float> ends);
+  void TakeErrors();
+  double ApartAt(double z) const;
+  Estimate OverBatches(double Batch::*moment, double origin) const;
+  double Shrunk(double Batch::*moment, double origin) const;
+  void FollowSample(std::span<const float> ends);
+  void FollowTail(int direction, std::span<const float> sorted,
+                  std::span<double> offset);
+
+  double mean_ = 0;
+  double deviation_ = 0;
+  double skew_ = 0;
+  ScoreShape lognormal_;  // with that skewness alone
+  std::array<Batch, kBatches> batches_;
+  // Covariance of the means of mean, deviation and a sixth of the third moment.
+  std::array<std::array<double, 3>, 3> covariance_ = {};
+  ScoreShape shape_;
+  Tail lower_, upper_;
+};
+
+}  // namespace prism::step
+
+#endif  // PRISM_CORE_STEP_COMPOSITION_END_FIT_H_

@@ -1,0 +1,101 @@
+#include "core/step/composition/end_fit.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <random>
+#include <vector>
+
+#include "core/stats/normal.h"
+
+namespace prism::step {
+namespace {
+
+constexpr int kSamples = 1 << 14;
+
+// `quantile` at random scores, each followed by its mirror image.
+std::vector<float> SampleOf(const std::function<double(double)>& quantile,
+                            int samples = kSamples, unsigned seed = 1) {
+  std::mt19937_64 generator(seed);
+  std::normal_distribution<double> score;
+  std::vector<float> ends;
+  for (int i = 0; i < samples / 2; ++i) {
+    const double z = score(generator);
+    ends.push_back(static_cast<float>(quantile(z)));
+    ends.push_back(static_cast<float>(quantile(-z)));
+  }
+  return ends;
+}
+
+double LawAt(const EndFit& fit, double z) {
+  return fit.mean() + fit.deviation() * fit.shape().At(z);
+}
+
+double Normal(double z) { return 3 + 0.5 * z; }
+
+// Two humps 20 deviations apart.
+double TwoHumps(double z) { return z < 0 ? -10 + z : 10 + z; }
+
+double Exponential(double z) { return -std::log(stats::NormalCdf(-z)); }
+
+TEST(EndFit, NormalSampleGivesTheNormal) {
+  const EndFit fit(SampleOf(Normal));
+  for (double z = -4; z <= 4; z += 0.5) {
+    EXPECT_NEAR(LawAt(fit, z), Normal(z), 4 * fit.ErrorAt(z) + 0.01) << z;
+    EXPECT_EQ(fit.MisfitAt(z), 0) << z;
+  }
+}
+
+// Whatever the number of samples is a multiple of.
+TEST(EndFit, MomentsAreThoseOfTheSample) {
+  for (const int samples : {2, 30, 64, 4098}) {
+    const std::vector<float> ends = SampleOf(Normal, samples);
+    double sum = 0, squares = 0;
+    for (const float x : ends) sum += static_cast<double>(x);
+    const double mean = sum / samples;
+    for (const float x : ends) squares += std::pow(double(x) - mean, 2);
+    const EndFit fit(ends);
+    EXPECT_NEAR(fit.mean(), mean, 1e-5) << samples;
+    EXPECT_NEAR(fit.deviation(), std::sqrt(squares / (samples - 1)), 1e-5)
+        << samples;
+  }
+}
+
+TEST(EndFit, ConstantsHaveNoSpread) {
+  const EndFit fit(std::vector<float>(100, 2.5f));
+  EXPECT_EQ(fit.deviation(), 0);
+  EXPECT_EQ(LawAt(fit, 3), 2.5);
+  EXPECT_EQ(fit.ErrorAt(3), 0);
+  EXPECT_EQ(fit.MisfitAt(3), 0);
+}
+
+// A mean of n normals is off by 1 / sqrt(n) deviations; mirror images cancel it
+// altogether, and deviations have 1 / sqrt(2 n), n / 2 of which are free.
+TEST(EndFit, ErrorIsThatOfTheDeviation) {
+  double mean = 0;
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    mean += EndFit(SampleOf(Normal, kSamples, seed)).ErrorAt(2) / 20;
+  }
+  // At score 2, where mirrored errors of the third moment cancel as well.
+  EXPECT_NEAR(mean, 0.5 * 2 / std::sqrt(kSamples), 0.2 / std::sqrt(kSamples));
+}
+
+// No two moments describe this law; the sample does.
+TEST(EndFit, FollowsTheSampleWhereItIsDense) {
+  const EndFit fit(SampleOf(TwoHumps));
+  for (const double z : {-2.0, -1.0, -0.5, 0.5, 1.0, 2.0}) {
+    EXPECT_NEAR(LawAt(fit, z), TwoHumps(z), 0.2) << z;
+    EXPECT_EQ(fit.MisfitAt(z), 0) << z;
+  }
+}
+
+TEST(EndFit, SaysWhenItCannotTellTheTail) {
+  for (const auto& law : {Exponential, TwoHumps}) {
+    const EndFit fit(SampleOf(law));
+    EXPECT_GT(fit.MisfitAt(4.2), 0.1 * std::abs(law(4.2) - law(3.2)));
+  }
+}
+
+}  // namespace
+}  // namespace prism::step
