@@ -90,6 +90,25 @@ std::vector<std::string> Notes(const Job& job,
   return notes;
 }
 
+// How many of the job's nodes and paths were measured to be a distribution.
+int MeasuredFactors(const hardware::Cluster& cluster, const RankMap& ranks) {
+  std::vector<bool> used(static_cast<size_t>(cluster.nodes));
+  for (int64_t slot = 0; slot <= ranks.Slot(ranks.gpus() - 1); ++slot) {
+    used[static_cast<size_t>(ranks.NodeOfSlot(slot))] = true;
+  }
+  int measured = 0;
+  for (const hardware::NodeState& state : cluster.node_states) {
+    measured +=
+        state.measured_slowdown && used[static_cast<size_t>(state.node)];
+  }
+  for (const hardware::PathState& state : cluster.path_states) {
+    measured += state.measured_slowdown &&
+                used[static_cast<size_t>(state.from)] &&
+                used[static_cast<size_t>(state.to)];
+  }
+  return measured;
+}
+
 }  // namespace
 
 absl::StatusOr<Estimate> BuildShapeEstimate(const Job& job,
@@ -125,9 +144,15 @@ absl::StatusOr<Estimate> BuildEstimate(const Job& job,
   absl::StatusOr<Estimate> estimate =
       BuildShapeEstimate(job, cluster, ShapeOf(job, cluster, placement));
   if (!estimate.ok()) return estimate;
+  const RankMap ranks(job.parallelism, cluster, placement);
   estimate->graph.slowdown =
-      RankSlowdowns(RankMap(job.parallelism, cluster, placement),
-                    MeasuredSlowdowns(cluster), Variation{});
+      RankSlowdowns(ranks, MeasuredSlowdowns(cluster), Variation{});
+  if (const int measured = MeasuredFactors(cluster, ranks); measured > 0) {
+    estimate->notes.push_back(absl::StrFormat(
+        "measured slowdowns of nodes and paths are taken by their means, %d in "
+        "all",
+        measured));
+  }
   return estimate;
 }
 

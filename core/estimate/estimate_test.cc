@@ -12,7 +12,10 @@
 namespace prism::estimate {
 namespace {
 
+using ::testing::Contains;
+using ::testing::Each;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using workload::Job;
 using workload::Recompute;
 using workload::testing::Gpt;
@@ -128,6 +131,22 @@ TEST(EstimateTest, OneSlowNodeSlowsTheStep) {
   const double equal = NominalSeconds(job, cluster);
   cluster.node_states = {{.node = 2, .slowdown = 1.2}};
   EXPECT_GT(NominalSeconds(job, cluster), 1.1 * equal);
+}
+
+TEST(EstimateTest, MeasuredSlowdownsCountByTheirMeansAndAreNoted) {
+  hardware::Cluster cluster = ClusterOf("a100-80gb-sxm", 2);
+  cluster.node_states = {{.node = 0, .slowdown = 1.2}};
+  const Job job = Gpt22B(kFull);
+  const double known = NominalSeconds(job, cluster);
+  EXPECT_THAT(Estimated(job, cluster).notes, Each(Not(HasSubstr("means"))));
+  cluster.node_states[0].measured_slowdown =
+      stats::Distribution::MakeNormal(1.2, 0.1);
+  EXPECT_EQ(NominalSeconds(job, cluster), known);
+  EXPECT_THAT(Estimated(job, cluster).notes,
+              Contains(HasSubstr("by their means, 1 in all")));
+  // The other node is not the job's.
+  cluster.node_states[0].node = 1;
+  EXPECT_THAT(Estimated(job, cluster).notes, Each(Not(HasSubstr("means"))));
 }
 
 TEST(EstimateTest, TooLittleMemorySaysNeedCapacityAndRemedy) {

@@ -1,5 +1,6 @@
 #include "core/query/canonical_form.h"
 
+#include "core/query/canonical_placement.h"
 #include "core/query/canonical_writer.h"
 
 namespace prism::query {
@@ -72,6 +73,18 @@ class FormWriter {
   explicit FormWriter(CanonicalParts parts)
       : all_(parts == CanonicalParts::kAll) {}
 
+  std::string Write(const workload::Job& job) {
+    WriteJob(job);
+    return out_.Take();
+  }
+
+  std::string Write(const hardware::Cluster& cluster, ClusterParts parts) {
+    WriteAlikeParts(cluster);
+    WriteStates(cluster);
+    if (parts == ClusterParts::kWithReliability) WriteReliability(cluster);
+    return out_.Take();
+  }
+
   std::string Write(const Question& question) {
     out_.Text(0, kSchema);
     out_.Integer(1, static_cast<int64_t>(question.subject.index()));
@@ -113,13 +126,15 @@ class FormWriter {
   }
 
   void WriteSubject(const JobSubject& subject) {
-    WriteModel(subject.job.model);
-    WriteParallelism(subject.job.parallelism);
-    WriteTraining(subject.job.training);
-    WriteCluster(subject.cluster);
-    if (!all_) return;
-    out_.List(44, subject.placement.nodes.size());
-    for (int64_t node : subject.placement.nodes) out_.Integer(1, node);
+    WriteJob(subject.job);
+    WriteAlikeParts(subject.cluster);
+    if (all_) WritePlacement(CanonicalPlacementOf(subject));
+  }
+
+  void WriteJob(const workload::Job& job) {
+    WriteModel(job.model);
+    WriteParallelism(job.parallelism);
+    WriteTraining(job.training);
   }
 
   void WriteModel(const workload::Model& model) {
@@ -157,7 +172,8 @@ class FormWriter {
     out_.Integer(36, training.fp32_gradients);
   }
 
-  void WriteCluster(const hardware::Cluster& cluster) {
+  // What all nodes have in common.
+  void WriteAlikeParts(const hardware::Cluster& cluster) {
     out_.Text(40, cluster.accelerator);
     out_.Integer(41, cluster.nodes);
     out_.Integer(42, cluster.gpus_per_node);
@@ -168,19 +184,76 @@ class FormWriter {
       out_.Number(3, level.latency_seconds);
       out_.Number(4, level.oversubscription);
     }
-    if (!all_) return;
-    out_.List(45, 0);  // once held slowdowns beside the prior
-    WriteNodes(cluster.node_states);
   }
 
-  // Nothing where all nodes are alike.
-  void WriteNodes(const std::vector<hardware::NodeState>& states) {
-    if (states.empty()) return;
-    out_.List(46, states.size());
-    for (const hardware::NodeState& state : states) {
-      out_.Integer(1, state.node);
-      out_.Number(2, state.slowdown.value_or(0));
+  // What is not said takes no bytes.
+  void WritePlacement(const CanonicalPlacement& placement) {
+    out_.List(45, 0);  // once held slowdowns that the prior multiplied
+    out_.List(44, placement.nodes.size());
+    for (int64_t node : placement.nodes) out_.Integer(1, node);
+    for (const auto& units : placement.units) {
+      out_.List(46, units.size());
+      for (int64_t unit : units) out_.Integer(1, unit);
     }
+    // A prediction takes the mean of a measured factor, and says so.
+    for (const hardware::NodeState& state : placement.node_states) {
+      if (!state.slowdown) continue;
+      out_.Integer(47, state.node);
+      out_.Number(1, *state.slowdown);
+      out_.Integer(2, state.measured_slowdown.has_value());
+    }
+    for (const hardware::PathState& state : placement.path_states) {
+      out_.Integer(48, state.from);
+      out_.Integer(1, state.to);
+      out_.Number(2, state.slowdown);
+      out_.Integer(3, state.measured_slowdown.has_value());
+    }
+  }
+
+  void WriteStates(const hardware::Cluster& cluster) {
+    for (const hardware::FabricLevel& level : cluster.fabric) {
+      if (level.unit_of_node.empty()) continue;
+      out_.List(50, level.unit_of_node.size());
+      for (int32_t unit : level.unit_of_node) out_.Integer(1, unit);
+    }
+    for (const hardware::NodeState& state : cluster.node_states) {
+      WriteState(state);
+    }
+    for (const hardware::PathState& state : cluster.path_states) {
+      out_.Integer(52, state.from);
+      out_.Integer(1, state.to);
+      out_.Number(2, state.slowdown);
+      WriteIfSet(3, state.measured_slowdown);
+    }
+  }
+
+  void WriteState(const hardware::NodeState& state) {
+    if (!state.slowdown && state.health == hardware::Health::kHealthy) return;
+    out_.Integer(51, state.node);
+    WriteIfSet(1, state.slowdown);
+    WriteIfSet(2, state.measured_slowdown);
+    out_.Integer(3, Number(state.health));
+  }
+
+  void WriteReliability(const hardware::Cluster& cluster) {
+    const hardware::Reliability& reliability = cluster.reliability;
+    WriteIfSet(60, reliability.failures_per_node_day);
+    WriteIfSet(61, reliability.rate_cv);
+    WriteIfSet(62, reliability.repair_seconds);
+    WriteIfSet(63, reliability.node_loss_share);
+    for (const hardware::NodeState& state : cluster.node_states) {
+      if (!state.failures_per_day) continue;
+      out_.Integer(64, state.node);
+      out_.Number(1, *state.failures_per_day);
+    }
+  }
+
+  void WriteIfSet(uint8_t tag, const std::optional<double>& value) {
+    if (value) out_.Number(tag, *value);
+  }
+  void WriteIfSet(uint8_t tag,
+                  const std::optional<stats::Distribution>& value) {
+    if (value) query::Write(out_, tag, *value);
   }
 
   bool all_;
@@ -191,6 +264,14 @@ class FormWriter {
 
 std::string CanonicalForm(const Question& question, CanonicalParts parts) {
   return FormWriter(parts).Write(question);
+}
+
+std::string JobForm(const workload::Job& job) {
+  return FormWriter(CanonicalParts::kAll).Write(job);
+}
+
+std::string ClusterForm(const hardware::Cluster& cluster, ClusterParts parts) {
+  return FormWriter(CanonicalParts::kAll).Write(cluster, parts);
 }
 
 std::string CanonicalForm(const Question& question) {

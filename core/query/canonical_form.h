@@ -12,11 +12,24 @@ namespace prism::query {
 enum class CanonicalParts {
   kAll,
   // Without what tells nodes and ranks apart and without how the question is
-  // answered: placement, slowdown, node states, method, samples.
+  // answered: placement, slowdown, node and path states, method, samples.
   kCommon,
 };
 
 std::string CanonicalForm(const Question& question, CanonicalParts parts);
+
+// For questions that are more than one prediction: a job, and all that a
+// cluster says of its nodes. Each is the form of that part alone; write it as a
+// text into the form of the whole.
+enum class ClusterParts {
+  kSpeeds,           // nodes, paths and health
+  kWithReliability,  // and how often they fail
+};
+
+std::string JobForm(const workload::Job& job);
+
+// Without names and reasons.
+std::string ClusterForm(const hardware::Cluster& cluster, ClusterParts parts);
 
 }  // namespace prism::query
 

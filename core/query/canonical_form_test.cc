@@ -200,6 +200,29 @@ INSTANTIATE_TEST_SUITE_P(
                            job->mutable_parallelism()->set_context(1);
                            m.mutable_cluster()->set_gpus_per_node(8);
                          }},
+                    Edit{"NodesLieAlike",
+                         [](Message& m) {
+                           m.mutable_placement()->add_nodes(1);
+                           m.mutable_placement()->add_nodes(0);
+                         }},
+                    Edit{"NamesAndReasons",
+                         [](Message& m) {
+                           m.mutable_cluster()->add_node_names("a");
+                           m.mutable_cluster()->add_node_names("b");
+                           m.mutable_cluster()->add_node_states()->set_reason(
+                               "fan");
+                         }},
+                    Edit{"Reliability",
+                         [](Message& m) {
+                           auto* cluster = m.mutable_cluster();
+                           cluster->mutable_reliability()->set_rate_cv(1);
+                           cluster->add_node_states()->set_failures_per_day(2);
+                         }},
+                    Edit{"Degraded",
+                         [](Message& m) {
+                           m.mutable_cluster()->add_node_states()->set_health(
+                               prism::v1::HEALTH_DEGRADED);
+                         }},
                     Edit{"FirstNodesSaid",
                          [](Message& m) {
                            m.mutable_placement()->add_nodes(0);
@@ -233,10 +256,11 @@ INSTANTIATE_TEST_SUITE_P(
              [](Message& m) {
                m.mutable_cluster()->set_accelerator("h100-80gb-sxm");
              }},
-        Edit{"Placement",
+        Edit{"SlowPath",
              [](Message& m) {
-               m.mutable_placement()->add_nodes(1);
-               m.mutable_placement()->add_nodes(0);
+               auto* path = m.mutable_cluster()->add_path_states();
+               path->set_to(1);
+               path->set_slowdown(2);
              }},
         Edit{"NodeState",
              [](Message& m) {
@@ -261,6 +285,95 @@ TEST(CanonicalForm, NodeStatesMayComeInAnyOrder) {
     state->set_slowdown(2.1 - node);
   }
   EXPECT_EQ(Form(a), Form(b));
+}
+
+TEST(CanonicalForm, NodesOfOthersDoNotMatter) {
+  Message a = ExampleJob();
+  a.mutable_cluster()->set_nodes(4);
+  Message b = a;
+  b.mutable_cluster()->add_node_states()->set_slowdown(1.1);
+  b.mutable_cluster()->mutable_node_states(0)->set_node(3);
+  EXPECT_EQ(Form(a), Form(b));
+  b.mutable_cluster()->mutable_node_states(0)->set_node(1);
+  EXPECT_NE(Form(a), Form(b));
+}
+
+TEST(CanonicalForm, ADrainedNodeMovesTheJob) {
+  Message a = ExampleJob();
+  a.mutable_cluster()->set_nodes(3);
+  a.mutable_cluster()->add_node_states()->set_slowdown(1.1);
+  Message b = a;
+  b.mutable_cluster()->mutable_node_states(0)->set_health(
+      prism::v1::HEALTH_DRAINED);
+  EXPECT_NE(Form(a), Form(b));
+  // Nodes 1 and 2 lie like the first two of a cluster without states.
+  a.mutable_cluster()->clear_node_states();
+  EXPECT_EQ(Form(a), Form(b));
+}
+
+// A prediction takes the mean of a measurement and says so.
+TEST(CanonicalForm, OfAMeasuredFactorOnlyTheMeanCounts) {
+  Message a = ExampleJob();
+  auto* normal = a.mutable_cluster()
+                     ->add_node_states()
+                     ->mutable_measured_slowdown()
+                     ->mutable_empirical();
+  normal->add_samples(1);
+  normal->add_samples(3);
+  Message b = a;
+  b.mutable_cluster()
+      ->mutable_node_states(0)
+      ->mutable_measured_slowdown()
+      ->set_constant(2);
+  EXPECT_EQ(Form(a), Form(b));
+  b.mutable_cluster()->mutable_node_states(0)->set_slowdown(2);
+  b.mutable_cluster()->mutable_node_states(0)->clear_measured_slowdown();
+  EXPECT_NE(Form(a), Form(b));
+}
+
+std::string FormOfCluster(const Message& message, ClusterParts parts) {
+  return ClusterForm(std::get<JobSubject>(Read(message).subject).cluster,
+                     parts);
+}
+
+TEST(ClusterForm, HoldsHealthAndMeasurements) {
+  Message plain = ExampleJob();
+  plain.mutable_cluster()->set_nodes(3);
+  Message drained = plain, one = plain, other = plain;
+  drained.mutable_cluster()->add_node_states()->set_health(
+      prism::v1::HEALTH_DRAINED);
+  const auto measure = [](Message& m, double sd) {
+    auto* normal = m.mutable_cluster()
+                       ->add_node_states()
+                       ->mutable_measured_slowdown()
+                       ->mutable_normal();
+    normal->set_mean(1);
+    normal->set_sd(sd);
+  };
+  measure(one, 0.01);
+  measure(other, 0.02);
+  const auto form = [](const Message& m) {
+    return FormOfCluster(m, ClusterParts::kSpeeds);
+  };
+  EXPECT_NE(form(plain), form(drained));
+  EXPECT_NE(form(plain), form(one));
+  EXPECT_NE(form(one), form(other));
+}
+
+TEST(ClusterForm, HoldsReliabilityWhereAsked) {
+  const Message plain = ExampleJob();
+  Message rate = plain, node = plain;
+  rate.mutable_cluster()->mutable_reliability()->set_rate_cv(1);
+  node.mutable_cluster()->add_node_states()->set_failures_per_day(1);
+  const auto form = FormOfCluster;
+  EXPECT_EQ(form(plain, ClusterParts::kSpeeds),
+            form(rate, ClusterParts::kSpeeds));
+  EXPECT_EQ(form(plain, ClusterParts::kSpeeds),
+            form(node, ClusterParts::kSpeeds));
+  EXPECT_NE(form(plain, ClusterParts::kWithReliability),
+            form(rate, ClusterParts::kWithReliability));
+  EXPECT_NE(form(plain, ClusterParts::kWithReliability),
+            form(node, ClusterParts::kWithReliability));
 }
 
 // What the random draws must not depend on, so that candidates for one job are

@@ -29,6 +29,14 @@ double Checker::Above(double value, double low, const FieldPath& path) {
   return Number(value, value > low, "above ", path, low);
 }
 
+double Checker::Within(double value, double low, double high,
+                       const FieldPath& path) {
+  if (value >= low && value <= high) return value;
+  Fail(path, absl::StrCat("is ", FormatNumber(value), "; must be from ",
+                          FormatNumber(low), " to ", FormatNumber(high)));
+  return low;
+}
+
 double Checker::Number(double value, bool holds, const char* relation,
                        const FieldPath& path, double low) {
   if (holds && value <= kLargestNumber) return value;

@@ -33,6 +33,8 @@ class Checker final {
   // kLargestNumber, 1 otherwise.
   double AtLeast(double value, double low, const FieldPath& path);
   double Above(double value, double low, const FieldPath& path);
+  // `value` if it is a number from `low` to `high`, `low` otherwise.
+  double Within(double value, double low, double high, const FieldPath& path);
 
   // `value` if it is from `low` to `high`, `low` otherwise.
   int64_t Between(uint64_t value, int64_t low, int64_t high,

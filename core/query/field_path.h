@@ -26,6 +26,9 @@ class FieldPath {
 
   std::string ToString() const;
 
+  // Name of the field, empty for an item of a list.
+  std::string_view name() const { return name_; }
+
  private:
   static constexpr int64_t kNoIndex = -1;
 

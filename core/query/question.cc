@@ -6,6 +6,7 @@
 
 #include "core/query/checker.h"
 #include "core/query/field_path.h"
+#include "core/query/node.h"
 #include "core/query/read_job.h"
 #include "core/query/read_profile.h"
 
@@ -15,14 +16,28 @@ namespace {
 constexpr int64_t kFewestSamples = 100;
 constexpr int64_t kMostSamples = 10'000'000;
 
+// Whoever keeps clusters puts the one that is named in before asking.
+void CheckClusterName(const prism::v1::Question& message, const FieldPath& path,
+                      Checker& checker) {
+  const std::string& name = message.cluster_name();
+  if (name.empty()) return;
+  checker.Fail(path.Field("cluster_name"),
+               message.has_cluster()
+                   ? "is not allowed together with cluster; give one of them"
+                   : absl::StrCat("is ", Quote(name),
+                                  "; no clusters are kept here, give cluster"));
+}
+
 JobSubject ReadJobSubject(const prism::v1::Question& message,
                           const FieldPath& path, Checker& checker) {
   JobSubject subject;
   subject.job = ReadJob(message.job(), path.Field("job"), checker);
-  if (!checker.Require(message.has_cluster(), path.Field("cluster"),
-                       "is missing; a job needs one")) {
+  CheckClusterName(message, path, checker);
+  if (!checker.Require(message.has_cluster() || !message.cluster_name().empty(),
+                       path.Field("cluster"), "is missing; a job needs one")) {
     return subject;
   }
+  if (!message.has_cluster()) return subject;
   const int before = checker.failures();
   subject.cluster =
       ReadCluster(message.cluster(), path.Field("cluster"), checker);
@@ -43,6 +58,8 @@ JobSubject ReadJobSubject(const prism::v1::Question& message,
 step::StepProfile ReadProfileSubject(const prism::v1::Question& message,
                                      const FieldPath& path, Checker& checker) {
   checker.Require(!message.has_cluster(), path.Field("cluster"),
+                  "is not allowed; a step profile holds all times itself");
+  checker.Require(message.cluster_name().empty(), path.Field("cluster_name"),
                   "is not allowed; a step profile holds all times itself");
   checker.Require(!message.has_placement(), path.Field("placement"),
                   "is not allowed; a step profile holds all times itself");

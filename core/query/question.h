@@ -43,6 +43,8 @@ std::optional<Question> ReadQuestion(const prism::v1::Question& message,
 
 // The bytes that say everything the answer depends on, and nothing else: names
 // and field order are out, defaults filled in, numbers by their exact bits.
+// Nodes that the job does not use are out, and which of several
+// interchangeable nodes it uses.
 // Equal questions have equal forms on every machine.
 std::string CanonicalForm(const Question& question);
 

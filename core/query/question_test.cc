@@ -465,6 +465,17 @@ TEST(ReadQuestion, AJobNeedsAModelATrainingAndACluster) {
               ElementsAre("job.model", "job.training", "cluster"));
 }
 
+TEST(ReadQuestion, AClusterIsNamedOrGiven) {
+  auto message = ExampleJob();
+  message.set_cluster_name("west");
+  EXPECT_THAT(Fields(Problems(message)), ElementsAre("cluster_name"));
+  message.clear_cluster();
+  EXPECT_THAT(Fields(Problems(message)), ElementsAre("cluster_name"));
+  auto profile = ExampleProfile();
+  profile.set_cluster_name("west");
+  EXPECT_THAT(Fields(Problems(profile)), ElementsAre("cluster_name"));
+}
+
 TEST(ReadQuestion, RequiredNumbersOfAJobAreNamed) {
   EXPECT_THAT(
       Fields(Problems(Parse("job: {model: {}, training: {}}\ncluster: {}"))),

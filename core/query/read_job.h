@@ -18,13 +18,14 @@ namespace prism::query {
 workload::Job ReadJob(const prism::v1::Job& message, const FieldPath& path,
                       Checker& checker);
 
-// Nodes that do not differ from the others are left out; latencies and sizes
+// Nodes and paths of which nothing is said are left out; latencies and sizes
 // that the message leaves open are filled in.
 hardware::Cluster ReadCluster(const prism::v1::Cluster& message,
                               const FieldPath& path, Checker& checker);
 
-// The nodes 0, 1, 2, ... of a job that needs `gpus` GPUs are left out, as they
-// are what no placement means.
+// For a job that needs `gpus` GPUs. Without nodes: the first that are neither
+// drained nor failed. Nodes 0, 1, 2, ... are left out. Drained nodes may be
+// named, failed ones not.
 estimate::Placement ReadPlacement(const prism::v1::Placement& message,
                                   const hardware::Cluster& cluster,
                                   int64_t gpus, const FieldPath& path,
