@@ -17,7 +17,8 @@ FROM debian:bookworm-slim
 COPY deploy/packages.txt deploy/install-packages /tmp/deploy/
 RUN /tmp/deploy/install-packages runtime \
  && rm -rf /tmp/deploy /var/lib/apt/lists/* /var/cache/apt/archives/*.deb \
- && useradd --system --uid 10001 --no-create-home prism
+ && useradd --system --uid 10001 --no-create-home prism \
+ && install -d -o prism -m 0700 /var/lib/prism
 COPY --from=build /prism/build/release/bin/prismd \
                   /prism/build/release/bin/prismctl /usr/local/bin/
 USER 10001

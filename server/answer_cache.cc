@@ -9,8 +9,8 @@ namespace {
 constexpr size_t kOverheadBytes = 256;
 
 size_t Charge(const QuestionKey& key, const Answer& answer) {
-  return key.signature.size() + answer.canonical_form.size() +
-         answer.prediction.SpaceUsedLong() + kOverheadBytes;
+  return key.signature.size() + answer.signature.size() +
+         answer.canonical_form.size() + answer.bytes.size() + kOverheadBytes;
 }
 
 }  // namespace

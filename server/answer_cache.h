@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <memory>
 
+#include "server/answer.h"
 #include "server/flight.h"
 #include "server/metrics.h"
 #include "server/sharded_lru.h"

@@ -11,8 +11,6 @@
 
 namespace prism::server {
 
-using prism::v1::Prediction;
-
 Answers::Answers(const AnswersOptions& options, Clock clock, Metrics& metrics)
     : options_(options),
       clock_(std::move(clock)),
@@ -20,14 +18,16 @@ Answers::Answers(const AnswersOptions& options, Clock clock, Metrics& metrics)
       cache_(options.cache_bytes, metrics),
       pool_(options.workers, options.queue_limit, clock_, metrics) {}
 
-std::vector<Reply> Answers::FindAll(const std::vector<QuestionKey>& keys) {
+std::vector<Reply> Answers::FindAll(
+    const std::vector<KnownQuestion>& questions) {
   const absl::Time now = clock_();
   std::vector<Reply> replies;
-  replies.reserve(keys.size());
-  for (const QuestionKey& key : keys) {
-    auto answer = cache_.Find(key, now);
+  replies.reserve(questions.size());
+  for (const KnownQuestion& question : questions) {
+    auto answer = cache_.Find(question.key, now);
     if (answer == nullptr) return {};
-    replies.push_back({std::move(answer), prism::v1::CACHE_STATUS_HIT});
+    replies.push_back({std::move(answer), prism::v1::CACHE_STATUS_HIT,
+                       question.cluster_version});
   }
   metrics_.cache_hits.Increment(static_cast<double>(replies.size()));
   return replies;
@@ -42,7 +42,7 @@ absl::StatusOr<Answers::Asked> Answers::Ask(
   // Under the lock: a flight is in the cache before it leaves flights_.
   if (auto answer = cache_.Find(*key, now)) {
     metrics_.cache_hits.Increment();
-    return Asked{Reply{std::move(answer), prism::v1::CACHE_STATUS_HIT}};
+    return Asked{Reply{std::move(answer), prism::v1::CACHE_STATUS_HIT, {}}};
   }
   Waiter waiter{next_waiter_++, deadline, prism::v1::CACHE_STATUS_COALESCED,
                 std::move(done)};
@@ -112,29 +112,26 @@ void Answers::Run(const FlightPtr& flight) {
   }
 }
 
-absl::StatusOr<Prediction> Answers::Compute(Flight& flight) {
+absl::StatusOr<Computed> Answers::Compute(Flight& flight) {
   flight.Begin();
-  absl::StatusOr<Prediction> result;
+  absl::StatusOr<Computed> result;
   try {
     result = flight.compute()(flight, pool_);
   } catch (const std::exception& error) {
     result = absl::InternalError(absl::StrCat("exception: ", error.what()));
   }
   if (result.ok()) {
-    auto& seconds = result->method() == prism::v1::METHOD_AUTO
-                        ? metrics_.structured_seconds
-                        : metrics_.montecarlo_seconds;
-    seconds.Observe(absl::ToDoubleSeconds(flight.Elapsed()));
-    metrics_.simulation_samples.Increment(
-        static_cast<double>(result->sampling().samples()));
+    metrics_.SimulationSeconds(result->engine)
+        .Observe(absl::ToDoubleSeconds(flight.Elapsed()));
+    metrics_.simulation_samples.Increment(static_cast<double>(result->samples));
   }
   return result;
 }
 
-void Answers::Land(const FlightPtr& flight, absl::StatusOr<Prediction> result) {
-  const bool short_of_time =
-      result.ok() ? result->quality() == prism::v1::QUALITY_REDUCED
-                  : absl::IsDeadlineExceeded(result.status());
+void Answers::Land(const FlightPtr& flight, absl::StatusOr<Computed> result) {
+  const bool short_of_time = result.ok()
+                                 ? result->quality == prism::v1::QUALITY_REDUCED
+                                 : absl::IsDeadlineExceeded(result.status());
   const auto answer = Finished(*flight->key(), std::move(result));
   std::vector<Waiter> waiters;
   {
@@ -151,7 +148,7 @@ void Answers::Land(const FlightPtr& flight, absl::StatusOr<Prediction> result) {
   }
   for (const Waiter& waiter : waiters) {
     if (answer.ok()) {
-      waiter.done(Reply{*answer, waiter.cache});
+      waiter.done(Reply{*answer, waiter.cache, {}});
     } else {
       waiter.done(answer.status());
     }
@@ -172,18 +169,24 @@ void Answers::Relaunch(const Flight& flight, std::vector<Waiter>& waiters) {
 }
 
 absl::StatusOr<std::shared_ptr<const Answer>> Answers::Finished(
-    const QuestionKey& key, absl::StatusOr<Prediction> result) {
+    const QuestionKey& key, absl::StatusOr<Computed> result) {
   if (!result.ok()) return result.status();
   auto answer = std::make_shared<Answer>();
-  const bool exact = result->quality() == prism::v1::QUALITY_EXACT;
+  const bool exact = result->quality == prism::v1::QUALITY_EXACT;
   answer->canonical_form = key.canonical_form;
-  answer->prediction = *std::move(result);
+  answer->signature = key.signature;
+  answer->bytes = std::move(result->bytes);
+  answer->place = result->place;
+  answer->quality = result->quality;
   answer->valid_until = exact ? clock_() + options_.ttl : clock_();
-  answer->prediction.set_signature(key.signature);
-  auto& valid_until = *answer->prediction.mutable_valid_until();
+
+  prism::v1::Provenance provenance;
+  provenance.set_signature(key.signature);
   const int64_t nanos = absl::ToUnixNanos(answer->valid_until);
+  auto& valid_until = *provenance.mutable_valid_until();
   valid_until.set_seconds(nanos / 1000000000);
   valid_until.set_nanos(static_cast<int32_t>(nanos % 1000000000));
+  AddProvenance(provenance, answer->place, answer->bytes);
   if (exact) cache_.Insert(key, answer);
   return answer;
 }

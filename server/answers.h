@@ -42,8 +42,8 @@ class Answers {
   // `metrics` outlives the object.
   Answers(const AnswersOptions& options, Clock clock, Metrics& metrics);
 
-  // Replies from the cache to all of `keys`, or, if any is not there, none.
-  std::vector<Reply> FindAll(const std::vector<QuestionKey>& keys);
+  // Replies from the cache to all `questions`, or, if any is not there, none.
+  std::vector<Reply> FindAll(const std::vector<KnownQuestion>& questions);
 
   // Asks one question: either there is a reply at once, or `done` is called
   // later and Leave(waiter) says that the caller no longer waits.
@@ -70,14 +70,13 @@ class Answers {
   bool Launch(const FlightPtr& flight);
   void Forget(const Flight& flight);
   void Run(const FlightPtr& flight);
-  absl::StatusOr<prism::v1::Prediction> Compute(Flight& flight);
+  absl::StatusOr<Computed> Compute(Flight& flight);
   // Ends a flight: its waiters get `result`, or another flight.
-  void Land(const FlightPtr& flight,
-            absl::StatusOr<prism::v1::Prediction> result);
+  void Land(const FlightPtr& flight, absl::StatusOr<Computed> result);
   // Waiters that go on; those in `waiters` that could not are left in it.
   void Relaunch(const Flight& flight, std::vector<Waiter>& waiters);
   absl::StatusOr<std::shared_ptr<const Answer>> Finished(
-      const QuestionKey& key, absl::StatusOr<prism::v1::Prediction> result);
+      const QuestionKey& key, absl::StatusOr<Computed> result);
 
   const AnswersOptions options_;
   const Clock clock_;

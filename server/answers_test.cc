@@ -27,10 +27,16 @@ std::shared_ptr<const QuestionKey> Key(const std::string& canonical_form,
   return std::make_shared<QuestionKey>(QuestionKey{signature, canonical_form});
 }
 
-Prediction Made(double seconds, prism::v1::Quality quality = QUALITY_EXACT) {
+Computed Made(double seconds, prism::v1::Quality quality = QUALITY_EXACT) {
   Prediction prediction;
   prediction.set_nominal_step_seconds(seconds);
   prediction.set_quality(quality);
+  return ComputedFrom(prediction);
+}
+
+Prediction PredictionOf(const Result& result) {
+  Prediction prediction;
+  EXPECT_TRUE(prediction.ParseFromString(result->answer->bytes));
   return prediction;
 }
 
@@ -82,7 +88,7 @@ class AnswersTest : public testing::Test {
   // Waits for release_, as long as it is not cancelled.
   Compute Waits(double seconds) {
     return [this, seconds](const base::Budget& budget,
-                           base::Executor&) -> absl::StatusOr<Prediction> {
+                           base::Executor&) -> absl::StatusOr<Computed> {
       ++computed_;
       while (!release_ && !budget.Cancelled()) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -120,8 +126,8 @@ TEST_F(AnswersTest, FirstQuestionIsAMiss) {
   const Result result = Call(*answers_, Key("a"), Returns(7)).Get();
   ASSERT_TRUE(result.ok());
   EXPECT_EQ(result->cache, CACHE_STATUS_MISS);
-  EXPECT_EQ(result->answer->prediction.nominal_step_seconds(), 7);
-  EXPECT_EQ(result->answer->prediction.signature(), "s");
+  EXPECT_EQ(PredictionOf(result).nominal_step_seconds(), 7);
+  EXPECT_EQ(PredictionOf(result).signature(), "s");
 }
 
 TEST_F(AnswersTest, SecondQuestionIsAHit) {
@@ -129,7 +135,7 @@ TEST_F(AnswersTest, SecondQuestionIsAHit) {
   Call(*answers_, Key("a"), Returns(7)).Get().IgnoreError();
   const Result result = Call(*answers_, Key("a"), Returns(8)).Get();
   EXPECT_EQ(result->cache, CACHE_STATUS_HIT);
-  EXPECT_EQ(result->answer->prediction.nominal_step_seconds(), 7);
+  EXPECT_EQ(PredictionOf(result).nominal_step_seconds(), 7);
   EXPECT_EQ(metrics_.cache_hits.Value(), 1);
 }
 
@@ -138,7 +144,7 @@ TEST_F(AnswersTest, SameSignatureWithAnotherFormIsAMiss) {
   Call(*answers_, Key("a", "same"), Returns(7)).Get().IgnoreError();
   const Result result = Call(*answers_, Key("b", "same"), Returns(8)).Get();
   EXPECT_EQ(result->cache, CACHE_STATUS_MISS);
-  EXPECT_EQ(result->answer->prediction.nominal_step_seconds(), 8);
+  EXPECT_EQ(PredictionOf(result).nominal_step_seconds(), 8);
 }
 
 TEST_F(AnswersTest, SameSignatureWithAnotherFormDoesNotCoalesce) {
@@ -147,7 +153,7 @@ TEST_F(AnswersTest, SameSignatureWithAnotherFormDoesNotCoalesce) {
   Call second(*answers_, Key("b", "same"), Waits(8));
   AwaitComputations(2);
   release_ = true;
-  EXPECT_EQ(second.Get()->answer->prediction.nominal_step_seconds(), 8);
+  EXPECT_EQ(PredictionOf(second.Get()).nominal_step_seconds(), 8);
 }
 
 TEST_F(AnswersTest, IdenticalQuestionsShareOneComputation) {
@@ -190,7 +196,7 @@ TEST_F(AnswersTest, ReducedAnswerIsNotKept) {
 TEST_F(AnswersTest, ErrorIsNotKept) {
   Make({});
   const auto fails = [](const base::Budget&,
-                        base::Executor&) -> absl::StatusOr<Prediction> {
+                        base::Executor&) -> absl::StatusOr<Computed> {
     return absl::InternalError("broken");
   };
   EXPECT_FALSE(Call(*answers_, Key("a"), fails).Get().ok());
@@ -200,7 +206,7 @@ TEST_F(AnswersTest, ErrorIsNotKept) {
 TEST_F(AnswersTest, ExceptionBecomesInternal) {
   Make({});
   const auto throws = [](const base::Budget&,
-                         base::Executor&) -> absl::StatusOr<Prediction> {
+                         base::Executor&) -> absl::StatusOr<Computed> {
     throw std::bad_alloc();
   };
   EXPECT_EQ(Call(*answers_, Key("a"), throws).Get().status().code(),
@@ -282,18 +288,18 @@ TEST_F(AnswersTest, TimeRunningOutGivesAReducedAnswer) {
   Make({});
   const Result result =
       Call(*answers_, Key("a"), RunsOutOfTime(), absl::Milliseconds(50)).Get();
-  EXPECT_EQ(result->answer->prediction.quality(), QUALITY_REDUCED);
+  EXPECT_EQ(PredictionOf(result).quality(), QUALITY_REDUCED);
 }
 
 TEST_F(AnswersTest, PatientCallerOutlivesAHurriedOne) {
   Make({.workers = 2});
   Call hurried(*answers_, Key("a"), RunsOutOfTime(), absl::Milliseconds(100));
   Call patient(*answers_, Key("a"), RunsOutOfTime(), absl::Minutes(1));
-  EXPECT_EQ(hurried.Get()->answer->prediction.quality(), QUALITY_REDUCED);
+  EXPECT_EQ(PredictionOf(hurried.Get()).quality(), QUALITY_REDUCED);
   AwaitComputations(2);
   release_ = true;
   const Result result = patient.Get();
-  EXPECT_EQ(result->answer->prediction.quality(), QUALITY_EXACT);
+  EXPECT_EQ(PredictionOf(result).quality(), QUALITY_EXACT);
   EXPECT_EQ(result->cache, CACHE_STATUS_COALESCED);
 }
 
@@ -302,15 +308,16 @@ TEST_F(AnswersTest, HurriedCallerDoesNotCutShortAPatientOne) {
   Call patient(*answers_, Key("a"), RunsOutOfTime(), absl::Minutes(1));
   AwaitComputations(1);
   Call hurried(*answers_, Key("a"), RunsOutOfTime(), absl::Milliseconds(50));
-  EXPECT_EQ(hurried.Get()->answer->prediction.quality(), QUALITY_REDUCED);
+  EXPECT_EQ(PredictionOf(hurried.Get()).quality(), QUALITY_REDUCED);
   EXPECT_TRUE(patient.Waits());
 }
 
 TEST_F(AnswersTest, NoCallerHasMoreTimeThanTheServerAllows) {
   Make({.max_prediction = absl::Milliseconds(30)});
-  EXPECT_EQ(Call(*answers_, Key("a"), RunsOutOfTime(), absl::InfiniteDuration())
-                .Get()
-                ->answer->prediction.quality(),
+  EXPECT_EQ(PredictionOf(Call(*answers_, Key("a"), RunsOutOfTime(),
+                              absl::InfiniteDuration())
+                             .Get())
+                .quality(),
             QUALITY_REDUCED);
 }
 
@@ -329,8 +336,15 @@ TEST_F(AnswersTest, FindAllIsAllOrNothing) {
   Make({});
   Call(*answers_, Key("a", "1"), Returns(1)).Get().IgnoreError();
   Call(*answers_, Key("b", "2"), Returns(2)).Get().IgnoreError();
-  EXPECT_EQ(answers_->FindAll({*Key("a", "1"), *Key("b", "2")}).size(), 2u);
-  EXPECT_TRUE(answers_->FindAll({*Key("a", "1"), *Key("c", "3")}).empty());
+  const auto found = [this](std::vector<QuestionKey> keys) {
+    std::vector<KnownQuestion> questions;
+    for (QuestionKey& key : keys) questions.push_back({std::move(key), "v"});
+    return answers_->FindAll(questions);
+  };
+  const auto both = found({*Key("a", "1"), *Key("b", "2")});
+  ASSERT_EQ(both.size(), 2u);
+  EXPECT_EQ(both[1].cluster_version, "v");
+  EXPECT_TRUE(found({*Key("a", "1"), *Key("c", "3")}).empty());
 }
 
 }  // namespace

@@ -2,12 +2,56 @@
 
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
+#include <grpcpp/server_context.h>
 
+#include <cstring>
 #include <random>
 
 #include "server/rpc_status.h"
+#include "server/wire.h"
+#include "server/wire_fields.h"
 
 namespace prism::server {
+namespace {
+
+// An answer and what belongs to this reply alone, as serialised messages.
+struct Part {
+  const Answer& answer;
+  std::string provenance;
+
+  bool is_item() const { return answer.place == ProvenancePlace::kOwnFields; }
+  // What is in field 1: the whole item, or the provenance.
+  size_t field_size() const {
+    return provenance.size() + (is_item() ? answer.bytes.size() : 0);
+  }
+  size_t size() const {
+    return Field1HeadSize(field_size()) + answer.bytes.size() +
+           provenance.size();
+  }
+};
+
+uint8_t* Copy(const std::string& bytes, uint8_t* to) {
+  std::memcpy(to, bytes.data(), bytes.size());
+  return to + bytes.size();
+}
+
+uint8_t* Write(const Part& part, uint8_t* to) {
+  if (!part.is_item()) to = Copy(part.answer.bytes, to);
+  to = WriteField1Head(part.field_size(), to);
+  if (part.is_item()) to = Copy(part.answer.bytes, to);
+  return Copy(part.provenance, to);
+}
+
+grpc::ByteBuffer Joined(const std::vector<Part>& parts) {
+  size_t size = 0;
+  for (const Part& part : parts) size += part.size();
+  grpc::Slice slice(size);
+  uint8_t* to = MutableBytes(slice);
+  for (const Part& part : parts) to = Write(part, to);
+  return grpc::ByteBuffer(&slice, 1);
+}
+
+}  // namespace
 
 IdSource::IdSource() {
   std::random_device random;
@@ -30,40 +74,58 @@ void CallScope::End(absl::StatusCode code) {
   method_.Handled(code, absl::ToDoubleSeconds(tools_.clock() - start_));
 }
 
-prism::v1::PredictResponse RequestScope::Succeed(
-    const std::vector<Reply>& replies) {
-  prism::v1::PredictResponse response;
-  for (const Reply& reply : replies) {
-    auto& prediction = *response.add_predictions();
-    prediction = reply.answer->prediction;
-    prediction.set_prediction_id(tools_->ids.Next());
-    prediction.set_cache(reply.cache);
-    tools_->metrics.CountPrediction(prediction.quality());
+void FinishCall(const absl::Status& status, CallScope& scope,
+                grpc::CallbackServerContext& context,
+                grpc::ServerUnaryReactor& reactor) {
+  if (const auto pushback = RetryPushback(status)) {
+    context.AddTrailingMetadata("grpc-retry-pushback-ms", *pushback);
   }
-  const auto& first = response.predictions(0);
-  const absl::Time end = tools_->clock();
-  tools_->log.Write({.method = method_,
-                     .prediction_id = first.prediction_id(),
-                     .signature = first.signature(),
-                     .cache = first.cache(),
-                     .quality = first.quality(),
-                     .questions = static_cast<int64_t>(replies.size()),
-                     .latency_seconds = absl::ToDoubleSeconds(end - start_),
-                     .end = end,
-                     .status = absl::OkStatus()});
-  return response;
+  scope.End(status.code());
+  reactor.Finish(ToGrpcStatus(status));
+}
+
+grpc::ByteBuffer RequestScope::Succeed(const std::vector<Reply>& replies) {
+  std::vector<Part> parts;
+  parts.reserve(replies.size());
+  std::string first_id;
+  prism::v1::Provenance provenance;
+  for (const Reply& reply : replies) {
+    provenance.set_prediction_id(tools_->ids.Next());
+    provenance.set_cache(reply.cache);
+    provenance.set_cluster_version(reply.cluster_version);
+    parts.push_back({*reply.answer, provenance.SerializeAsString()});
+    tools_->metrics.CountPrediction(reply.answer->quality);
+    if (first_id.empty()) first_id = provenance.prediction_id();
+  }
+  RequestRecord record = Record(first_id);
+  record.signature = replies.front().answer->signature;
+  record.cache = replies.front().cache;
+  record.quality = replies.front().answer->quality;
+  record.questions = static_cast<int64_t>(replies.size());
+  tools_->log.Write(record);
+  return Joined(parts);
+}
+
+void RequestScope::Succeed() {
+  const std::string id = tools_->ids.Next();
+  tools_->log.Write(Record(id));
 }
 
 absl::Status RequestScope::Fail(const absl::Status& status) {
   const std::string id = tools_->ids.Next();
+  RequestRecord record = Record(id);
+  record.status = status;
+  tools_->log.Write(record);
+  return PublicStatus(status, id);
+}
+
+RequestRecord RequestScope::Record(std::string_view id) const {
   RequestRecord record;
   record.method = method_;
   record.prediction_id = id;
   record.end = tools_->clock();
   record.latency_seconds = absl::ToDoubleSeconds(record.end - start_);
-  record.status = status;
-  tools_->log.Write(record);
-  return PublicStatus(status, id);
+  return record;
 }
 
 }  // namespace prism::server

@@ -17,6 +17,7 @@
 #include "core/base/budget.h"
 #include "core/base/parallel.h"
 #include "prism/v1/prediction.pb.h"
+#include "server/answer.h"
 #include "server/clock.h"
 
 namespace prism::server {
@@ -29,21 +30,15 @@ struct QuestionKey {
   bool operator==(const QuestionKey&) const = default;
 };
 
-// Computes the answer to one question. May run on any thread, several times.
-using Compute = std::function<absl::StatusOr<prism::v1::Prediction>(
-    const base::Budget&, base::Executor&)>;
+// A question as it is remembered.
+struct KnownQuestion {
+  QuestionKey key;
+  std::string cluster_version;  // as of Reply
+};
 
-// What one caller gets.
-struct Answer {
-  std::string canonical_form;
-  // All but prediction_id and cache.
-  prism::v1::Prediction prediction;
-  absl::Time valid_until;
-};
-struct Reply {
-  std::shared_ptr<const Answer> answer;
-  prism::v1::CacheStatus cache = prism::v1::CACHE_STATUS_UNSPECIFIED;
-};
+// Computes the answer to one question. May run on any thread, several times.
+using Compute = std::function<absl::StatusOr<Computed>(const base::Budget&,
+                                                       base::Executor&)>;
 
 using WaiterId = uint64_t;
 // Called once, on any thread, without locks.

@@ -12,8 +12,6 @@ using prometheus::BuildGauge;
 using prometheus::BuildHistogram;
 using prometheus::Labels;
 
-constexpr char kService[] = "prism.v1.PredictionService";
-
 // Factor about 2, with a boundary on each objective: 50 ms, 200 ms, 1 s.
 const prometheus::Histogram::BucketBoundaries& LatencyBuckets() {
   static const auto& buckets = *new prometheus::Histogram::BucketBoundaries{
@@ -80,34 +78,34 @@ prometheus::Counter& Evictions(prometheus::Registry& registry,
                  "Answers that left the cache.", {{"reason", reason}});
 }
 
-// Time to compute one answer by the method named.
-prometheus::Histogram& SimulationSeconds(prometheus::Registry& registry,
-                                         const std::string& core) {
-  return Seconds(registry, "prism_simulation_seconds",
-                 "Time to compute one answer.", {{"core", core}});
+Labels LabelsOf(const MethodName& name) {
+  return {{"grpc_type", name.type},
+          {"grpc_service", name.service},
+          {"grpc_method", name.method}};
 }
+
+Labels WithCode(Labels labels, int code) {
+  labels["grpc_code"] = kCodeLabels[code];
+  return labels;
+}
+
+// By number.
+constexpr const char* kEngineLabels[] = {"montecarlo", "structured",
+                                         "placement", "completion"};
 
 }  // namespace
 
 MethodMetrics::MethodMetrics(prometheus::Registry& registry,
-                             const std::string& type, const std::string& method)
+                             const MethodName& name)
     : started_(Counter(registry, "grpc_server_started_total", "Calls started.",
-                       {{"grpc_type", type},
-                        {"grpc_service", kService},
-                        {"grpc_method", method}})),
+                       LabelsOf(name))),
       seconds_(Seconds(registry, "grpc_server_handling_seconds",
                        "Time from the start of a call to its end.",
-                       {{"grpc_type", type},
-                        {"grpc_service", kService},
-                        {"grpc_method", method}})) {
+                       LabelsOf(name))) {
   static_assert(std::size(kCodeLabels) == kCodes);
   for (int code = 0; code < kCodes; ++code) {
-    handled_[code] =
-        &Counter(registry, "grpc_server_handled_total", "Calls ended.",
-                 {{"grpc_type", type},
-                  {"grpc_service", kService},
-                  {"grpc_method", method},
-                  {"grpc_code", kCodeLabels[code]}});
+    handled_[code] = &Counter(registry, "grpc_server_handled_total",
+                              "Calls ended.", WithCode(LabelsOf(name), code));
   }
 }
 
@@ -117,9 +115,7 @@ void MethodMetrics::Handled(absl::StatusCode code, double seconds) {
 }
 
 Metrics::Metrics(const std::string& model_version)
-    : predict(registry_, "unary", "Predict"),
-      predict_stream(registry_, "bidi_stream", "PredictStream"),
-      requests_in_flight(Gauge(registry_, "prism_requests_in_flight",
+    : requests_in_flight(Gauge(registry_, "prism_requests_in_flight",
                                "Calls that have not ended.")),
       queue_depth(Gauge(registry_, "prism_queue_depth",
                         "Questions that wait for a worker.")),
@@ -128,8 +124,6 @@ Metrics::Metrics(const std::string& model_version)
       shed_queue_full(Shed(registry_, "queue_full")),
       shed_draining(Shed(registry_, "draining")),
       shed_expired(Shed(registry_, "expired")),
-      montecarlo_seconds(SimulationSeconds(registry_, "montecarlo")),
-      structured_seconds(SimulationSeconds(registry_, "structured")),
       simulation_samples(Counter(registry_, "prism_simulation_samples_total",
                                  "Steps simulated.")),
       cache_hits(CacheRequests(registry_, "hit")),
@@ -141,7 +135,21 @@ Metrics::Metrics(const std::string& model_version)
                         "Memory charged for cached answers.")),
       evicted_for_space(Evictions(registry_, "size")),
       evicted_expired(Evictions(registry_, "expired")),
-      evicted_collision(Evictions(registry_, "collision")) {
+      evicted_collision(Evictions(registry_, "collision")),
+      clusters(Gauge(registry_, "prism_clusters", "Clusters stored.")),
+      node_updates(Counter(registry_, "prism_node_updates_total",
+                           "Node states changed on disk.")),
+      cluster_write_seconds(Seconds(
+          registry_, "prism_cluster_write_seconds",
+          "Time to bring changes of clusters to disk, one transaction.")),
+      cluster_change_time(Gauge(registry_, "prism_cluster_change_time_seconds",
+                                "When a cluster was last changed, in seconds "
+                                "since the epoch; 0: never.")) {
+  for (size_t i = 0; i < simulation_seconds_.size(); ++i) {
+    simulation_seconds_[i] =
+        &Seconds(registry_, "prism_simulation_seconds",
+                 "Time to compute one answer.", {{"core", kEngineLabels[i]}});
+  }
   auto& predictions = BuildCounter()
                           .Name("prism_predictions_total")
                           .Help("Predictions given, by quality.")
@@ -155,6 +163,11 @@ Metrics::Metrics(const std::string& model_version)
   Gauge(registry_, "prism_build_info", "Always 1.",
         {{"version", PRISM_VERSION}, {"model_version", model_version}})
       .Set(1);
+}
+
+MethodMetrics& Metrics::AddMethod(const MethodName& name) {
+  std::lock_guard lock(methods_mutex_);
+  return methods_.emplace_back(registry_, name);
 }
 
 void Metrics::CountPrediction(prism::v1::Quality quality) {

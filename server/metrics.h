@@ -14,17 +14,26 @@
 #include <prometheus/registry.h>
 
 #include <array>
+#include <deque>
+#include <mutex>
 #include <string>
 
 #include "prism/v1/prediction.pb.h"
+#include "server/answer.h"
 
 namespace prism::server {
+
+// A method as the grpc_server_* series name it.
+struct MethodName {
+  std::string service;  // "prism.v1.PredictionService"
+  std::string method;   // "Predict"
+  std::string type = "unary";
+};
 
 // The grpc_server_* series of one method.
 class MethodMetrics {
  public:
-  MethodMetrics(prometheus::Registry& registry, const std::string& type,
-                const std::string& method);
+  MethodMetrics(prometheus::Registry& registry, const MethodName& name);
 
   void Started() { started_.Increment(); }
   void Handled(absl::StatusCode code, double seconds);
@@ -48,10 +57,15 @@ class Metrics {
   // The text exposition format.
   std::string Text() const;
 
+  // The series of a method; lives as long as this object.
+  MethodMetrics& AddMethod(const MethodName& name);
+
   void CountPrediction(prism::v1::Quality quality);
 
-  MethodMetrics predict;
-  MethodMetrics predict_stream;
+  // Time to compute one answer.
+  prometheus::Histogram& SimulationSeconds(Engine engine) {
+    return *simulation_seconds_[static_cast<size_t>(engine)];
+  }
 
   prometheus::Gauge& requests_in_flight;
   prometheus::Gauge& queue_depth;
@@ -60,8 +74,6 @@ class Metrics {
   prometheus::Counter& shed_draining;
   prometheus::Counter& shed_expired;  // deadline passed while queued
 
-  prometheus::Histogram& montecarlo_seconds;
-  prometheus::Histogram& structured_seconds;
   prometheus::Counter& simulation_samples;
 
   prometheus::Counter& cache_hits;
@@ -73,8 +85,16 @@ class Metrics {
   prometheus::Counter& evicted_expired;
   prometheus::Counter& evicted_collision;
 
+  prometheus::Gauge& clusters;
+  prometheus::Counter& node_updates;
+  prometheus::Histogram& cluster_write_seconds;  // one transaction
+  prometheus::Gauge& cluster_change_time;        // seconds since the epoch
+
  private:
-  std::array<prometheus::Counter*, 5> predictions_;  // by quality
+  std::mutex methods_mutex_;
+  std::deque<MethodMetrics> methods_;
+  std::array<prometheus::Histogram*, 4> simulation_seconds_;  // by engine
+  std::array<prometheus::Counter*, 5> predictions_;           // by quality
 };
 
 }  // namespace prism::server

@@ -18,24 +18,25 @@ constexpr size_t kWindow = 32;
 }  // namespace
 
 PredictStreamCall::Reactor* PredictStreamCall::Start(
-    ServiceState& state, grpc::CallbackServerContext* context) {
+    StreamState& streams, grpc::CallbackServerContext* context) {
   std::shared_ptr<PredictStreamCall> self(
-      new PredictStreamCall(state, context));
+      new PredictStreamCall(streams, context));
   self->self_ = self;
   {
-    std::lock_guard lock(state.streams_mutex);
-    state.streams.insert(self.get());
+    std::lock_guard lock(streams.mutex);
+    streams.open.insert(self.get());
   }
   std::lock_guard lock(self->mutex_);
   self->Proceed();
   return self.get();
 }
 
-PredictStreamCall::PredictStreamCall(ServiceState& state,
+PredictStreamCall::PredictStreamCall(StreamState& streams,
                                      grpc::CallbackServerContext* context)
-    : state_(state),
+    : streams_(streams),
+      state_(streams.service),
       deadline_(absl::FromChrono(context->deadline())),
-      call_(state.tools, state.tools.metrics.predict_stream) {}
+      call_(state_.tools, streams.metrics) {}
 
 void PredictStreamCall::Drain() {
   std::lock_guard lock(mutex_);
@@ -62,12 +63,16 @@ void PredictStreamCall::OnReadDone(bool ok) {
 
 void PredictStreamCall::Ask(const SlotPtr& slot) {
   const grpc::Slice slice = OnePiece(in_);
-  if (const auto keys = state_.stream_reader.Recall(Bytes(slice))) {
-    const auto replies = state_.answers.FindAll(*keys);
-    if (!replies.empty()) return Answered(slot, replies.front());
+  if (const auto meaning = streams_.reader.Recall(Bytes(slice))) {
+    const auto replies = state_.answers.FindAll(meaning->questions);
+    if (!replies.empty()) {
+      slot->cluster_version = replies.front().cluster_version;
+      return Answered(slot, replies.front());
+    }
   }
-  const auto questions = state_.stream_reader.Read(Bytes(slice));
+  const auto questions = streams_.reader.Read(Bytes(slice));
   if (!questions.ok()) return Answered(slot, questions.status());
+  slot->cluster_version = questions->front().cluster_version;
   auto asked = state_.Ask(
       questions->front(), deadline_,
       [self = shared_from_this(), slot](absl::StatusOr<Reply> reply) {
@@ -84,15 +89,15 @@ void PredictStreamCall::Answered(const SlotPtr& slot,
                                  absl::StatusOr<Reply> reply) {
   std::lock_guard lock(mutex_);
   if (ended_) return;
-  prism::v1::PredictStreamResponse response;
   if (reply.ok()) {
-    auto answered = slot->request.Succeed({*std::move(reply)});
-    *response.mutable_prediction() =
-        std::move(*answered.mutable_predictions(0));
+    // Field 1 of a PredictStreamResponse is a prediction too.
+    reply->cluster_version = slot->cluster_version;
+    slot->answer = slot->request.Succeed({*std::move(reply)});
   } else {
+    prism::v1::PredictStreamResponse response;
     *response.mutable_error() = ToRpcStatus(slot->request.Fail(reply.status()));
+    slot->answer = Serialized(response);
   }
-  slot->answer = Serialized(response);
   Proceed();
 }
 
@@ -140,8 +145,8 @@ void PredictStreamCall::End(const absl::Status& status) {
 
 void PredictStreamCall::OnDone() {
   {
-    std::lock_guard lock(state_.streams_mutex);
-    state_.streams.erase(this);
+    std::lock_guard lock(streams_.mutex);
+    streams_.open.erase(this);
   }
   self_.reset();
 }

@@ -15,11 +15,26 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 
 #include "server/call_scope.h"
+#include "server/metrics.h"
+#include "server/request_reader.h"
 #include "server/service_state.h"
 
 namespace prism::server {
+
+class PredictStreamCall;
+
+// What all streams share.
+struct StreamState {
+  ServiceState& service;
+  MethodMetrics& metrics;
+  RequestReader reader;
+
+  std::mutex mutex;
+  std::set<PredictStreamCall*> open;
+};
 
 // Keeps itself alive until gRPC is done with it; answers that come later find
 // it ended. gRPC and the compute pool call it from their threads.
@@ -29,8 +44,8 @@ class PredictStreamCall final
  public:
   using Reactor = grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>;
 
-  // `state` and `context` live as long as the call.
-  static Reactor* Start(ServiceState& state,
+  // `streams` and `context` live as long as the call.
+  static Reactor* Start(StreamState& streams,
                         grpc::CallbackServerContext* context);
 
   // Reads no more; ends with UNAVAILABLE once what was asked is answered.
@@ -42,12 +57,13 @@ class PredictStreamCall final
     explicit Slot(const RequestScope& scope) : request(scope) {}
 
     RequestScope request;
+    std::string cluster_version;
     WaiterId waiter = 0;
     std::optional<grpc::ByteBuffer> answer;
   };
   using SlotPtr = std::shared_ptr<Slot>;
 
-  PredictStreamCall(ServiceState& state, grpc::CallbackServerContext* context);
+  PredictStreamCall(StreamState& streams, grpc::CallbackServerContext* context);
 
   void OnReadDone(bool ok) override;
   void OnWriteDone(bool ok) override;
@@ -60,6 +76,7 @@ class PredictStreamCall final
   void Proceed();  // starts what can be started
   void End(const absl::Status& status);
 
+  StreamState& streams_;
   ServiceState& state_;
   const absl::Time deadline_;
   std::shared_ptr<PredictStreamCall> self_;

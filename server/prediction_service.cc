@@ -1,75 +1,29 @@
 #include "server/prediction_service.h"
 
-#include <utility>
-#include <vector>
-
-#include "server/predict_call.h"
-#include "server/predict_stream_call.h"
-#include "server/rpc_status.h"
-#include "server/wire.h"
-
 namespace prism::server {
+namespace {
 
-absl::StatusOr<Answers::Asked> ServiceState::Ask(const ReadQuestion& question,
-                                                 absl::Time deadline,
-                                                 Done done) {
-  if (draining) {
-    tools.metrics.shed_draining.Increment();
-    return DrainingError();
-  }
-  auto compute = [this, question = question.question](
-                     const base::Budget& budget, base::Executor& executor) {
-    return predictor(question, budget, executor);
-  };
-  return answers.Ask(question.key, std::move(compute), deadline,
-                     std::move(done));
+MethodName NameOf(const char* method, const char* type) {
+  return {prism::v1::PredictionService::service_full_name(), method, type};
 }
 
-PredictionService::PredictionService(Predictor predictor, size_t recent_bytes,
-                                     Answers& answers, CallTools& tools)
-    : state_{.predictor = std::move(predictor),
-             .answers = answers,
-             .tools = tools,
-             .draining = false,
-             .unary_reader = {RequestKind::kPredict, recent_bytes / 2},
-             .stream_reader = {RequestKind::kPredictStream, recent_bytes / 2},
-             .streams_mutex = {},
-             .streams = {}} {}
+}  // namespace
 
-void PredictionService::StartDraining() {
-  state_.draining = true;
-  std::lock_guard lock(state_.streams_mutex);
-  for (PredictStreamCall* stream : state_.streams) stream->Drain();
-}
+PredictionService::PredictionService(const Predictor& predictor,
+                                     size_t recent_bytes, ServiceState& state)
+    : predict_(state, NameOf("Predict", "unary"), PredictReader(predictor),
+               recent_bytes / 2),
+      streams_{.service = state,
+               .metrics = state.tools.metrics.AddMethod(
+                   NameOf("PredictStream", "bidi_stream")),
+               .reader = {PredictStreamReader(predictor), recent_bytes / 2,
+                          state.clusters},
+               .mutex = {},
+               .open = {}} {}
 
-grpc::ServerUnaryReactor* PredictionService::Predict(
-    grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
-    grpc::ByteBuffer* response) {
-  CallScope call(state_.tools, state_.tools.metrics.predict);
-  RequestScope scope(state_.tools, "Predict");
-  const grpc::Slice slice = OnePiece(*request);
-  if (const auto keys = state_.unary_reader.Recall(Bytes(slice))) {
-    const auto replies = state_.answers.FindAll(*keys);
-    if (!replies.empty()) {
-      *response = Serialized(scope.Succeed(replies));
-      auto* reactor = context->DefaultReactor();
-      FinishCall(absl::OkStatus(), call, *context, *reactor);
-      return reactor;
-    }
-  }
-  const auto questions = state_.unary_reader.Read(Bytes(slice));
-  if (!questions.ok()) {
-    auto* reactor = context->DefaultReactor();
-    FinishCall(scope.Fail(questions.status()), call, *context, *reactor);
-    return reactor;
-  }
-  return PredictCall::Start(state_, std::move(call), std::move(scope),
-                            *questions, context, response);
-}
-
-grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>*
-PredictionService::PredictStream(grpc::CallbackServerContext* context) {
-  return PredictStreamCall::Start(state_, context);
+void PredictionService::EndStreams() {
+  std::lock_guard lock(streams_.mutex);
+  for (PredictStreamCall* stream : streams_.open) stream->Drain();
 }
 
 }  // namespace prism::server

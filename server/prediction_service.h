@@ -1,5 +1,5 @@
-// The gRPC service: bytes in, bytes out, and never a simulation on an RPC
-// thread.
+// PredictionService over gRPC: bytes in, bytes out, and never a simulation on
+// an RPC thread.
 //
 // Uses the raw form of the callback API. Parsing requests here rather than in
 // gRPC lets a malformed one be answered like any wrong question, lets a stream
@@ -10,8 +10,9 @@
 #include <cstddef>
 
 #include "prism/v1/prediction_service.grpc.pb.h"
-#include "server/answers.h"
-#include "server/call_scope.h"
+#include "server/predict_request.h"
+#include "server/predict_stream_call.h"
+#include "server/question_method.h"
 #include "server/service_state.h"
 
 namespace prism::server {
@@ -22,25 +23,28 @@ class PredictionService final
           prism::v1::PredictionService::WithRawCallbackMethod_PredictStream<
               prism::v1::PredictionService::Service>> {
  public:
-  // The references outlive the service; `recent_bytes` bounds what is
-  // remembered of requests.
-  PredictionService(Predictor predictor, size_t recent_bytes, Answers& answers,
-                    CallTools& tools);
+  // `recent_bytes` bounds what is remembered of requests; `state` outlives the
+  // service.
+  PredictionService(const Predictor& predictor, size_t recent_bytes,
+                    ServiceState& state);
 
-  // From now on new questions get UNAVAILABLE, and streams end.
-  void StartDraining();
+  // To be called once state.draining is set: open streams end.
+  void EndStreams();
 
   grpc::ServerUnaryReactor* Predict(grpc::CallbackServerContext* context,
                                     const grpc::ByteBuffer* request,
-                                    grpc::ByteBuffer* response) override;
+                                    grpc::ByteBuffer* response) override {
+    return predict_.Serve(context, request, response);
+  }
 
   grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* PredictStream(
-      grpc::CallbackServerContext* context) override;
+      grpc::CallbackServerContext* context) override {
+    return PredictStreamCall::Start(streams_, context);
+  }
 
  private:
-  using RequestKind = RequestReader::Kind;
-
-  ServiceState state_;
+  QuestionMethod predict_;
+  StreamState streams_;
 };
 
 }  // namespace prism::server

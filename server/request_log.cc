@@ -23,6 +23,9 @@ LogLevel LevelOf(const RequestRecord& record, bool slow) {
     case absl::StatusCode::kCancelled:
     case absl::StatusCode::kInvalidArgument:
     case absl::StatusCode::kDeadlineExceeded:
+    case absl::StatusCode::kNotFound:
+    case absl::StatusCode::kAborted:
+    case absl::StatusCode::kFailedPrecondition:
     case absl::StatusCode::kResourceExhausted:
     case absl::StatusCode::kUnavailable:
       return LogLevel::kWarning;
@@ -39,12 +42,12 @@ LogFields FieldsOf(const RequestRecord& record) {
       {"latency_seconds", record.latency_seconds},
       {"questions", record.questions},
   };
-  if (record.status.ok()) {
+  if (!record.status.ok()) {
+    fields.push_back({"error", std::string(record.status.message())});
+  } else if (record.questions > 0) {
     fields.push_back({"signature", std::string(record.signature)});
     fields.push_back({"cache", Word(record.cache)});
     fields.push_back({"quality", Word(record.quality)});
-  } else {
-    fields.push_back({"error", std::string(record.status.message())});
   }
   return fields;
 }

@@ -26,7 +26,7 @@ struct RequestRecord {
   std::string_view signature;
   prism::v1::CacheStatus cache = prism::v1::CACHE_STATUS_UNSPECIFIED;
   prism::v1::Quality quality = prism::v1::QUALITY_UNSPECIFIED;
-  int64_t questions = 0;
+  int64_t questions = 0;  // 0: the request asked none, or failed
   double latency_seconds = 0;
   absl::Time end;
   // As it arose, with what callers are not told.

@@ -24,6 +24,7 @@ class RequestLogTest : public testing::Test {
     record.prediction_id = id_;
     record.cache = prism::v1::CACHE_STATUS_HIT;
     record.quality = prism::v1::QUALITY_EXACT;
+    record.questions = 1;
     record.latency_seconds = 0.01;
     record.end = end;
     return record;

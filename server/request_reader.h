@@ -12,47 +12,44 @@
 #include <cstddef>
 #include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "core/query/question.h"
-#include "server/flight.h"
+#include "server/named_clusters.h"
+#include "server/question.h"
 #include "server/sharded_lru.h"
 
 namespace prism::server {
 
-inline constexpr int kMaxQuestions = 256;
-
-struct ReadQuestion {
-  std::shared_ptr<const QuestionKey> key;
-  query::Question question;
-};
-
 // Thread-safe.
 class RequestReader {
  public:
-  enum class Kind { kPredict, kPredictStream };
+  // Remembers at most `capacity_bytes` of requests. `clusters` may be null and
+  // outlives the reader.
+  RequestReader(ReadRequest read, size_t capacity_bytes,
+                const ClusterStore* clusters)
+      : read_(std::move(read)), clusters_(clusters), recent_(capacity_bytes) {}
 
-  // Remembers at most `capacity_bytes` of requests of one kind.
-  RequestReader(Kind kind, size_t capacity_bytes)
-      : kind_(kind), recent_(capacity_bytes) {}
+  // What a request meant.
+  struct Meaning {
+    std::vector<KnownQuestion> questions;
+    NamedClusters::Uses clusters;
+  };
 
-  // The keys of the questions in `body`; null if these bytes are not
-  // remembered.
-  std::shared_ptr<const std::vector<QuestionKey>> Recall(
-      std::string_view body) {
-    return recent_.Find(body);
-  }
+  // Null if these bytes are not remembered, or name a cluster that has changed.
+  std::shared_ptr<const Meaning> Recall(std::string_view body);
 
-  // Reads a PredictRequest, or a PredictStreamRequest as the kind says.
-  // INVALID_ARGUMENT with every violation of every question.
-  absl::StatusOr<std::vector<ReadQuestion>> Read(std::string_view body);
+  // The questions in `body`, at least one; errors as of ReadRequest.
+  absl::StatusOr<std::vector<PreparedQuestion>> Read(std::string_view body);
 
  private:
   void Remember(std::string_view body,
-                const std::vector<ReadQuestion>& questions);
+                const std::vector<PreparedQuestion>& questions,
+                NamedClusters::Uses clusters);
 
-  const Kind kind_;
-  ShardedLru<std::vector<QuestionKey>> recent_;
+  const ReadRequest read_;
+  const ClusterStore* const clusters_;
+  ShardedLru<Meaning> recent_;
 };
 
 }  // namespace prism::server

@@ -6,12 +6,13 @@
 #include <string>
 
 #include "core/query/document.h"
+#include "prism/v1/prediction_service.pb.h"
+#include "server/predict_request.h"
 
 namespace prism::server {
 namespace {
 
 using testing::HasSubstr;
-using Kind = RequestReader::Kind;
 
 prism::v1::Question Question(const std::string& name = "a") {
   prism::v1::Question question;
@@ -29,34 +30,50 @@ std::string Body(const prism::v1::Question& question, int times = 1) {
   return request.SerializeAsString();
 }
 
+// Reads only.
+Predictor Silent() {
+  return [](const query::Question&, const base::Budget&, base::Executor&) {
+    return absl::InternalError("not asked");
+  };
+}
+
+RequestReader Unary(size_t capacity_bytes,
+                    const ClusterStore* clusters = nullptr) {
+  return {PredictReader(Silent()), capacity_bytes, clusters};
+}
+
+RequestReader Streamed(size_t capacity_bytes) {
+  return {PredictStreamReader(Silent()), capacity_bytes, nullptr};
+}
+
 TEST(RequestReaderTest, BytesThatWereReadAreRecalled) {
-  RequestReader reader(Kind::kPredict, 1 << 20);
+  RequestReader reader = Unary(1 << 20);
   const std::string body = Body(Question(), 2);
   EXPECT_EQ(reader.Recall(body), nullptr);
   const auto questions = reader.Read(body);
   ASSERT_TRUE(questions.ok());
-  const auto keys = reader.Recall(body);
-  ASSERT_NE(keys, nullptr);
-  ASSERT_EQ(keys->size(), 2u);
-  EXPECT_EQ(keys->at(1), *questions->at(1).key);
+  const auto meaning = reader.Recall(body);
+  ASSERT_NE(meaning, nullptr);
+  ASSERT_EQ(meaning->questions.size(), 2u);
+  EXPECT_EQ(meaning->questions[1].key, *questions->at(1).key);
 }
 
 TEST(RequestReaderTest, OtherBytesOfTheSameQuestionHaveTheSameKey) {
-  RequestReader reader(Kind::kPredict, 1 << 20);
+  RequestReader reader = Unary(1 << 20);
   const auto first = reader.Read(Body(Question("a")));
   const auto second = reader.Read(Body(Question("b")));
   EXPECT_EQ(*first->front().key, *second->front().key);
 }
 
 TEST(RequestReaderTest, WrongRequestsAreNotRemembered) {
-  RequestReader reader(Kind::kPredict, 1 << 20);
+  RequestReader reader = Unary(1 << 20);
   const std::string body = Body(prism::v1::Question());
   EXPECT_FALSE(reader.Read(body).ok());
   EXPECT_EQ(reader.Recall(body), nullptr);
 }
 
 TEST(RequestReaderTest, LargeRequestsAreNotRemembered) {
-  RequestReader reader(Kind::kPredict, 1 << 30);
+  RequestReader reader = Unary(1 << 30);
   const std::string body = Body(Question(std::string(100000, 'x')));
   EXPECT_TRUE(reader.Read(body).ok());
   EXPECT_EQ(reader.Recall(body), nullptr);
@@ -65,24 +82,24 @@ TEST(RequestReaderTest, LargeRequestsAreNotRemembered) {
 TEST(RequestReaderTest, PathsBeginWithTheFieldOfTheRequest) {
   prism::v1::Question wrong = Question();
   wrong.set_samples(1);
-  RequestReader unary(Kind::kPredict, 0);
+  RequestReader unary = Unary(0);
   EXPECT_THAT(std::string(unary.Read(Body(wrong)).status().message()),
               HasSubstr("questions[0].samples"));
-  RequestReader stream(Kind::kPredictStream, 0);
+  RequestReader stream = Streamed(0);
   EXPECT_THAT(std::string(stream.Read(Body(wrong)).status().message()),
               HasSubstr("question.samples"));
 }
 
 // Field 1 twice is two questions in one message and one, merged, in the other.
 TEST(RequestReaderTest, StreamedBodyIsAlwaysOneQuestion) {
-  RequestReader reader(Kind::kPredictStream, 1 << 20);
+  RequestReader reader = Streamed(1 << 20);
   prism::v1::Question question = Question();
   question.mutable_profile()->clear_backward();
   prism::v1::PredictStreamRequest request;
   *request.mutable_question() = Question();
   const std::string body = request.SerializeAsString() + Body(question);
   ASSERT_TRUE(reader.Read(body).ok());
-  EXPECT_EQ(reader.Recall(body)->size(), 1u);
+  EXPECT_EQ(reader.Recall(body)->questions.size(), 1u);
 }
 
 }  // namespace

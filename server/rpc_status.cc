@@ -43,6 +43,7 @@ bool IsCallersBusiness(absl::StatusCode code) {
     case absl::StatusCode::kInvalidArgument:
     case absl::StatusCode::kDeadlineExceeded:
     case absl::StatusCode::kNotFound:
+    case absl::StatusCode::kAborted:
     case absl::StatusCode::kFailedPrecondition:
     case absl::StatusCode::kResourceExhausted:
     case absl::StatusCode::kUnavailable:
@@ -123,6 +124,45 @@ absl::Status DeadlineError() {
   absl::Status status = absl::DeadlineExceededError(
       "the deadline passed before there was an answer");
   Attach(Info("DEADLINE_EXCEEDED"), status);
+  return status;
+}
+
+absl::Status ClusterNotFoundError(const std::string& name) {
+  google::rpc::ResourceInfo resource;
+  resource.set_resource_type("prism.v1.Cluster");
+  resource.set_resource_name(name);
+  resource.set_description("nobody put a cluster of this name");
+  auto info = Info("CLUSTER_NOT_FOUND");
+  (*info.mutable_metadata())["name"] = name;
+
+  absl::Status status = absl::NotFoundError(
+      absl::StrCat("no cluster is stored under the name \"", name, "\""));
+  Attach(resource, status);
+  Attach(info, status);
+  return status;
+}
+
+absl::Status EtagError(const std::string& name, const std::string& etag) {
+  auto info = Info("ETAG_MISMATCH");
+  (*info.mutable_metadata())["name"] = name;
+  (*info.mutable_metadata())["etag"] = etag;
+  absl::Status status = absl::AbortedError(absl::StrCat(
+      "the cluster \"", name, "\" stored does not have the etag \"", etag,
+      "\"; read it again"));
+  Attach(info, status);
+  return status;
+}
+
+absl::Status NoDataFolderError() {
+  google::rpc::PreconditionFailure failure;
+  auto& violation = *failure.add_violations();
+  violation.set_type("SETTING");
+  violation.set_subject("data_folder");
+  violation.set_description("is empty; clusters need one to be kept in");
+  absl::Status status = absl::FailedPreconditionError(
+      "this server stores no clusters: it runs without data_folder");
+  Attach(failure, status);
+  Attach(Info("NO_DATA_FOLDER"), status);
   return status;
 }
 

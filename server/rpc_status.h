@@ -37,6 +37,16 @@ absl::Status DrainingError();
 
 absl::Status DeadlineError();
 
+// NOT_FOUND with a ResourceInfo: no cluster of this name is stored.
+absl::Status ClusterNotFoundError(const std::string& name);
+
+// ABORTED: the cluster stored does not have `etag`.
+absl::Status EtagError(const std::string& name, const std::string& etag);
+
+// FAILED_PRECONDITION with a PreconditionFailure: the server runs without a
+// data folder, and so stores no clusters.
+absl::Status NoDataFolderError();
+
 // What a caller may see of `status`. Codes that are the caller's business
 // pass, and gain an ErrorInfo if they have none. Everything else is our fault:
 // INTERNAL, with a message that says `request_id` and nothing more.

@@ -54,7 +54,7 @@ INSTANTIATE_TEST_SUITE_P(
                     grpc::RESOURCE_EXHAUSTED},
         MappingCase{absl::StatusCode::kFailedPrecondition,
                     grpc::FAILED_PRECONDITION},
-        MappingCase{absl::StatusCode::kAborted, grpc::INTERNAL},
+        MappingCase{absl::StatusCode::kAborted, grpc::ABORTED},
         MappingCase{absl::StatusCode::kOutOfRange, grpc::INTERNAL},
         MappingCase{absl::StatusCode::kUnimplemented, grpc::UNIMPLEMENTED},
         MappingCase{absl::StatusCode::kInternal, grpc::INTERNAL},
@@ -108,6 +108,7 @@ TEST(RpcStatusTest, EveryErrorHasAReasonInOurDomain) {
   for (const absl::Status& status :
        {BadRequestError(TwoViolations()), MalformedError("X"), DrainingError(),
         DeadlineError(), QueueFullError(absl::Seconds(1)),
+        ClusterNotFoundError("a"), EtagError("a", "e"), NoDataFolderError(),
         absl::NotFoundError("x"), absl::DataLossError("x")}) {
     const auto info =
         WireDetail<google::rpc::ErrorInfo>(PublicStatus(status, "id"));

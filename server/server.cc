@@ -13,15 +13,19 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <optional>
 #include <thread>
 #include <utility>
 
 #include "core/query/question.h"
 #include "server/answers.h"
 #include "server/call_scope.h"
+#include "server/cluster_service.h"
+#include "server/cluster_store.h"
 #include "server/http_endpoint.h"
 #include "server/prediction_service.h"
 #include "server/request_log.h"
+#include "server/service_state.h"
 
 namespace prism::server {
 namespace {
@@ -63,7 +67,7 @@ void InstallPlugins(const ServerConfig& config) {
 
 class Server::Impl {
  public:
-  Impl(const ServerConfig& config, Predictor predictor, JsonLog& log)
+  Impl(const ServerConfig& config, JsonLog& log)
       : config_(config),
         log_(log),
         metrics_(query::ModelVersion()),
@@ -73,14 +77,13 @@ class Server::Impl {
                .log = request_log_,
                .ids = {}},
         answers_(AnswersOptionsOf(config), tools_.clock, metrics_),
-        service_(std::move(predictor),
-                 static_cast<size_t>(kRecentShare *
-                                     static_cast<double>(config.cache_bytes())),
-                 answers_, tools_) {}
+        state_{.answers = answers_, .tools = tools_} {}
 
   ~Impl() { Drain(); }
 
-  absl::Status Start() {
+  absl::Status Start(const Predictor& predictor) {
+    if (auto status = OpenStore(); !status.ok()) return status;
+    MakeServices(predictor);
     auto http = HttpEndpoint::Start(
         config_.http(), {.metrics = [this] { return metrics_.Text(); },
                          .ready = [this] { return ready_.load(); }});
@@ -102,7 +105,8 @@ class Server::Impl {
     log_.Write(LogLevel::kInfo, "draining",
                {{"requests_in_flight", metrics_.requests_in_flight.Value()}});
     absl::SleepFor(absl::Seconds(config_.drain_notice_seconds()));
-    service_.StartDraining();
+    state_.draining = true;
+    predictions_->EndStreams();
     grpc_->Shutdown(
         std::chrono::system_clock::now() +
         absl::ToChronoNanoseconds(absl::Seconds(config_.drain_seconds())));
@@ -116,6 +120,25 @@ class Server::Impl {
   const Metrics& metrics() const { return metrics_; }
 
  private:
+  absl::Status OpenStore() {
+    if (config_.data_folder().empty()) return absl::OkStatus();
+    auto store =
+        ClusterStore::Open(config_.data_folder(), tools_.clock, metrics_);
+    if (!store.ok()) return store.status();
+    store_ = *std::move(store);
+    state_.clusters = store_.get();
+    return absl::OkStatus();
+  }
+
+  void MakeServices(const Predictor& predictor) {
+    predictions_.emplace(
+        predictor,
+        static_cast<size_t>(kRecentShare *
+                            static_cast<double>(config_.cache_bytes())),
+        state_);
+    clusters_.emplace(state_);
+  }
+
   absl::Status StartGrpc() {
     InstallPlugins(config_);
     grpc::ServerBuilder builder;
@@ -130,7 +153,8 @@ class Server::Impl {
         GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
         kLeastPingMilliseconds);
     builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
-    builder.RegisterService(&service_);
+    builder.RegisterService(&*predictions_);
+    builder.RegisterService(&*clusters_);
     grpc_ = builder.BuildAndStart();
     if (grpc_ == nullptr || port == 0) {
       grpc_.reset();
@@ -146,8 +170,11 @@ class Server::Impl {
     ready_ = serving;
     auto& health = *grpc_->GetHealthCheckService();
     health.SetServingStatus("", serving);
-    health.SetServingStatus(prism::v1::PredictionService::service_full_name(),
-                            serving);
+    for (const char* service :
+         {prism::v1::PredictionService::service_full_name(),
+          prism::v1::ClusterService::service_full_name()}) {
+      health.SetServingStatus(service, serving);
+    }
   }
 
   const ServerConfig config_;
@@ -156,7 +183,10 @@ class Server::Impl {
   RequestLog request_log_;
   CallTools tools_;
   Answers answers_;
-  PredictionService service_;
+  std::unique_ptr<ClusterStore> store_;  // null: no data folder
+  ServiceState state_;
+  std::optional<PredictionService> predictions_;
+  std::optional<ClusterService> clusters_;
   std::atomic<bool> ready_{false};
   std::string grpc_address_;
   std::unique_ptr<HttpEndpoint> http_;
@@ -164,9 +194,9 @@ class Server::Impl {
 };
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(
-    const ServerConfig& config, Predictor predictor, JsonLog& log) {
-  auto impl = std::make_unique<Impl>(config, std::move(predictor), log);
-  if (auto status = impl->Start(); !status.ok()) return status;
+    const ServerConfig& config, const Predictor& predictor, JsonLog& log) {
+  auto impl = std::make_unique<Impl>(config, log);
+  if (auto status = impl->Start(predictor); !status.ok()) return status;
   return std::unique_ptr<Server>(new Server(std::move(impl)));
 }
 

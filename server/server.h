@@ -11,18 +11,20 @@
 #include "prism/v1/server_config.pb.h"
 #include "server/json_log.h"
 #include "server/metrics.h"
-#include "server/service_state.h"
+#include "server/predict_request.h"
 
 namespace prism::server {
 
 class Server final {
  public:
   // Listens on both addresses of `config` and serves. `log` outlives the
-  // server. UNAVAILABLE if an address cannot be had.
+  // server. UNAVAILABLE if an address cannot be had; errors of
+  // ClusterStore::Open.
   //
   // Requires: `config` came from ReadConfig.
   static absl::StatusOr<std::unique_ptr<Server>> Start(
-      const prism::v1::ServerConfig& config, Predictor predictor, JsonLog& log);
+      const prism::v1::ServerConfig& config, const Predictor& predictor,
+      JsonLog& log);
   // Drains first.
   ~Server();
 

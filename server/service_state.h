@@ -1,4 +1,4 @@
-// ServiceState: what the calls of the prediction service share.
+// ServiceState: what the calls of all services share.
 #ifndef PRISM_SERVER_SERVICE_STATE_H_
 #define PRISM_SERVER_SERVICE_STATE_H_
 
@@ -6,41 +6,23 @@
 #include <absl/time/time.h>
 
 #include <atomic>
-#include <cstddef>
-#include <functional>
-#include <mutex>
-#include <set>
 
-#include "core/base/budget.h"
-#include "core/base/parallel.h"
-#include "core/query/question.h"
-#include "prism/v1/prediction.pb.h"
 #include "server/answers.h"
 #include "server/call_scope.h"
-#include "server/request_reader.h"
+#include "server/cluster_store.h"
+#include "server/question.h"
 
 namespace prism::server {
 
-// Answers one question: query::Predict, or a test's stand-in. Thread-safe.
-using Predictor = std::function<absl::StatusOr<prism::v1::Prediction>(
-    const query::Question&, const base::Budget&, base::Executor&)>;
-
-class PredictStreamCall;
-
 // Thread-safe.
 struct ServiceState {
-  Predictor predictor;
   Answers& answers;
   CallTools& tools;
+  ClusterStore* clusters = nullptr;  // null: the server stores none
   std::atomic<bool> draining{false};
-  RequestReader unary_reader;
-  RequestReader stream_reader;
-
-  std::mutex streams_mutex;
-  std::set<PredictStreamCall*> streams;  // that are open
 
   // As Answers::Ask; UNAVAILABLE while draining.
-  absl::StatusOr<Answers::Asked> Ask(const ReadQuestion& question,
+  absl::StatusOr<Answers::Asked> Ask(const PreparedQuestion& question,
                                      absl::Time deadline, Done done);
 };
 

@@ -23,10 +23,15 @@ inline std::string_view Bytes(const grpc::Slice& slice) {
   return {reinterpret_cast<const char*>(slice.begin()), slice.size()};
 }
 
+// For whoever fills a slice that nobody else has seen.
+inline uint8_t* MutableBytes(grpc::Slice& slice) {
+  return const_cast<uint8_t*>(slice.begin());
+}
+
 inline grpc::ByteBuffer Serialized(
     const google::protobuf::MessageLite& message) {
   grpc::Slice slice(message.ByteSizeLong());
-  message.SerializeWithCachedSizesToArray(const_cast<uint8_t*>(slice.begin()));
+  message.SerializeWithCachedSizesToArray(MutableBytes(slice));
   return grpc::ByteBuffer(&slice, 1);
 }
 

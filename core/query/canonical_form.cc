@@ -94,6 +94,15 @@ class FormWriter {
     return out_.Take();
   }
 
+  // What Write says of the cluster.
+  std::string WriteClusterOf(const Question& question) {
+    if (const auto* job = std::get_if<JobSubject>(&question.subject)) {
+      WriteAlikeParts(job->cluster);
+      WritePlacement(CanonicalPlacementOf(*job));
+    }
+    return out_.Take();
+  }
+
  private:
   void WriteOptions(const Question& question) {
     out_.Integer(2, Number(question.method));
@@ -263,6 +272,9 @@ class FormWriter {
 }  // namespace
 
 std::string CanonicalForm(const Question& question, CanonicalParts parts) {
+  if (parts == CanonicalParts::kCluster) {
+    return FormWriter(CanonicalParts::kAll).WriteClusterOf(question);
+  }
   return FormWriter(parts).Write(question);
 }
 

@@ -14,6 +14,8 @@ enum class CanonicalParts {
   // Without what tells nodes and ranks apart and without how the question is
   // answered: placement, slowdown, node and path states, method, samples.
   kCommon,
+  // What came from the cluster, and nothing else; empty for a profile.
+  kCluster,
 };
 
 std::string CanonicalForm(const Question& question, CanonicalParts parts);

@@ -1,6 +1,6 @@
-// PredictCall: one call of Predict that has to wait for answers.
-#ifndef PRISM_SERVER_PREDICT_CALL_H_
-#define PRISM_SERVER_PREDICT_CALL_H_
+// QuestionCall: one unary call that has to wait for answers.
+#ifndef PRISM_SERVER_QUESTION_CALL_H_
+#define PRISM_SERVER_QUESTION_CALL_H_
 
 #include <absl/status/statusor.h>
 #include <absl/time/time.h>
@@ -12,34 +12,30 @@
 #include <vector>
 
 #include "server/call_scope.h"
+#include "server/question.h"
 #include "server/service_state.h"
 
 namespace prism::server {
 
-// Ends `context`'s call with OK, or with what the caller may see of `status`:
-// code, details, trailers. The one way out of Predict.
-void FinishCall(const absl::Status& status, CallScope& scope,
-                grpc::CallbackServerContext& context,
-                grpc::ServerUnaryReactor& reactor);
-
 // Keeps itself alive until gRPC is done with it; answers that come later find
 // it finished. gRPC and the compute pool call it from their threads.
-class PredictCall final : public grpc::ServerUnaryReactor,
-                          public std::enable_shared_from_this<PredictCall> {
+class QuestionCall final : public grpc::ServerUnaryReactor,
+                          public std::enable_shared_from_this<QuestionCall> {
  public:
   // Asks all `questions` and ends the call with their answers in `response`,
   // or with the first error. The references live as long as the call.
   static grpc::ServerUnaryReactor* Start(
       ServiceState& state, CallScope call, RequestScope request,
-      const std::vector<ReadQuestion>& questions,
+      const std::vector<PreparedQuestion>& questions,
       grpc::CallbackServerContext* context, grpc::ByteBuffer* response);
 
  private:
-  PredictCall(ServiceState& state, CallScope call, RequestScope request,
-              size_t questions, grpc::CallbackServerContext* context,
-              grpc::ByteBuffer* response);
+  QuestionCall(ServiceState& state, CallScope call, RequestScope request,
+               const std::vector<PreparedQuestion>& questions,
+               grpc::CallbackServerContext* context,
+               grpc::ByteBuffer* response);
 
-  void Ask(const std::vector<ReadQuestion>& questions);
+  void Ask(const std::vector<PreparedQuestion>& questions);
   void Answered(size_t index, absl::StatusOr<Reply> reply);
   // Requires: mutex_ is held. Leaves what is still waited for.
   void End(const absl::Status& status);
@@ -51,7 +47,7 @@ class PredictCall final : public grpc::ServerUnaryReactor,
   grpc::CallbackServerContext* const context_;
   grpc::ByteBuffer* const response_;
   const absl::Time deadline_;
-  std::shared_ptr<PredictCall> self_;
+  std::shared_ptr<QuestionCall> self_;
 
   // gRPC runs no reaction inside a call to it, so it may be called under lock.
   std::mutex mutex_;
@@ -65,4 +61,4 @@ class PredictCall final : public grpc::ServerUnaryReactor,
 
 }  // namespace prism::server
 
-#endif  // PRISM_SERVER_PREDICT_CALL_H_
+#endif  // PRISM_SERVER_QUESTION_CALL_H_

@@ -1,40 +1,29 @@
-#include "server/predict_call.h"
+#include "server/question_call.h"
 
 #include <absl/status/status.h>
 #include <grpcpp/server_context.h>
 
 #include <utility>
 
-#include "prism/v1/prediction_service.pb.h"
 #include "server/rpc_status.h"
-#include "server/wire.h"
 
 namespace prism::server {
 
-void FinishCall(const absl::Status& status, CallScope& scope,
-                grpc::CallbackServerContext& context,
-                grpc::ServerUnaryReactor& reactor) {
-  if (const auto pushback = RetryPushback(status)) {
-    context.AddTrailingMetadata("grpc-retry-pushback-ms", *pushback);
-  }
-  scope.End(status.code());
-  reactor.Finish(ToGrpcStatus(status));
-}
-
-grpc::ServerUnaryReactor* PredictCall::Start(
+grpc::ServerUnaryReactor* QuestionCall::Start(
     ServiceState& state, CallScope call, RequestScope request,
-    const std::vector<ReadQuestion>& questions,
+    const std::vector<PreparedQuestion>& questions,
     grpc::CallbackServerContext* context, grpc::ByteBuffer* response) {
-  std::shared_ptr<PredictCall> self(
-      new PredictCall(state, std::move(call), std::move(request),
-                      questions.size(), context, response));
+  std::shared_ptr<QuestionCall> self(
+      new QuestionCall(state, std::move(call), std::move(request),
+                      questions, context, response));
   self->self_ = self;
   self->Ask(questions);
   return self.get();
 }
 
-PredictCall::PredictCall(ServiceState& state, CallScope call,
-                         RequestScope request, size_t questions,
+QuestionCall::QuestionCall(ServiceState& state, CallScope call,
+                         RequestScope request,
+                         const std::vector<PreparedQuestion>& questions,
                          grpc::CallbackServerContext* context,
                          grpc::ByteBuffer* response)
     : state_(state),
@@ -43,10 +32,14 @@ PredictCall::PredictCall(ServiceState& state, CallScope call,
       deadline_(absl::FromChrono(context->deadline())),
       call_(std::move(call)),
       request_(std::move(request)),
-      replies_(questions),
-      missing_(questions) {}
+      replies_(questions.size()),
+      missing_(questions.size()) {
+  for (size_t i = 0; i < questions.size(); ++i) {
+    replies_[i].cluster_version = questions[i].cluster_version;
+  }
+}
 
-void PredictCall::Ask(const std::vector<ReadQuestion>& questions) {
+void QuestionCall::Ask(const std::vector<PreparedQuestion>& questions) {
   for (size_t i = 0; i < questions.size(); ++i) {
     auto asked =
         state_.Ask(questions[i], deadline_,
@@ -64,26 +57,27 @@ void PredictCall::Ask(const std::vector<ReadQuestion>& questions) {
   }
 }
 
-void PredictCall::Answered(size_t index, absl::StatusOr<Reply> reply) {
+void QuestionCall::Answered(size_t index, absl::StatusOr<Reply> reply) {
   std::lock_guard lock(mutex_);
   if (ended_) return;
   if (!reply.ok()) return End(reply.status());
-  replies_[index] = *std::move(reply);
+  replies_[index].answer = std::move(reply->answer);
+  replies_[index].cache = reply->cache;
   if (--missing_ == 0) End(absl::OkStatus());
 }
 
-void PredictCall::End(const absl::Status& status) {
+void QuestionCall::End(const absl::Status& status) {
   ended_ = true;
   for (WaiterId waiter : waiters_) state_.answers.Leave(waiter);
   if (status.ok()) {
-    *response_ = Serialized(request_.Succeed(replies_));
+    *response_ = request_.Succeed(replies_);
     FinishCall(status, call_, *context_, *this);
   } else {
     FinishCall(request_.Fail(status), call_, *context_, *this);
   }
 }
 
-void PredictCall::OnCancel() {
+void QuestionCall::OnCancel() {
   std::lock_guard lock(mutex_);
   if (ended_) return;
   End(state_.tools.clock() >= deadline_
