@@ -1,17 +1,16 @@
+#include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
 
 #include <chrono>
+#include <future>
 
 #include "client/status_details.h"
 #include "client/transport.h"
-#include "prism/v1/prediction_service.grpc.pb.h"
 
 namespace prism::client {
 namespace {
 
-using prism::v1::PredictionService;
-using prism::v1::PredictRequest;
-using prism::v1::PredictResponse;
+using google::protobuf::MessageLite;
 
 constexpr char kPushback[] = "grpc-retry-pushback-ms";
 constexpr int kMostResponseBytes = 64 << 20;
@@ -39,25 +38,46 @@ Failure FailureOf(const grpc::Status& status,
   return failure;
 }
 
+grpc::ByteBuffer BufferOf(const MessageLite& message) {
+  const grpc::Slice slice(message.SerializeAsString());
+  return grpc::ByteBuffer(&slice, 1);
+}
+
+bool Parse(const grpc::ByteBuffer& buffer, MessageLite& message) {
+  grpc::Slice slice;
+  return buffer.DumpToSingleSlice(&slice).ok() &&
+         message.ParseFromArray(slice.begin(), static_cast<int>(slice.size()));
+}
+
 class GrpcTransport final : public Transport {
  public:
   explicit GrpcTransport(const std::string& address)
-      : stub_(PredictionService::NewStub(grpc::CreateCustomChannel(
-            address, grpc::InsecureChannelCredentials(), ChannelOptions()))) {}
+      : stub_(grpc::CreateCustomChannel(
+            address, grpc::InsecureChannelCredentials(), ChannelOptions())) {}
 
-  Outcome Predict(const PredictRequest& request,
-                  absl::Duration timeout) override {
+  std::optional<Failure> Call(const std::string& method,
+                              const MessageLite& request,
+                              absl::Duration timeout,
+                              MessageLite& response) override {
     grpc::ClientContext context;
     context.set_deadline(std::chrono::system_clock::now() +
                          absl::ToChronoNanoseconds(timeout));
-    PredictResponse response;
-    const grpc::Status status = stub_->Predict(&context, request, &response);
+    const grpc::ByteBuffer sent = BufferOf(request);
+    grpc::ByteBuffer received;
+    std::promise<grpc::Status> ended;
+    stub_.UnaryCall(
+        &context, method, grpc::StubOptions(), &sent, &received,
+        [&ended](grpc::Status status) { ended.set_value(std::move(status)); });
+    const grpc::Status status = ended.get_future().get();
     if (!status.ok()) return FailureOf(status, context);
-    return response;
+    if (Parse(received, response)) return std::nullopt;
+    return Failure{absl::InternalError("the server's answer is no " +
+                                       response.GetTypeName()),
+                   {}};
   }
 
  private:
-  std::unique_ptr<PredictionService::Stub> stub_;
+  grpc::GenericStub stub_;
 };
 
 }  // namespace

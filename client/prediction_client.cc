@@ -2,9 +2,7 @@
 
 #include <absl/strings/str_cat.h>
 
-#include <random>
 #include <utility>
-#include <variant>
 
 namespace prism::client {
 
@@ -15,11 +13,7 @@ using prism::v1::Question;
 
 namespace {
 
-// Uses the system's source, which may be asked from any thread.
-double RandomJitter() {
-  std::random_device source;
-  return std::uniform_real_distribution<double>(0, 1)(source);
-}
+constexpr char kPredict[] = "/prism.v1.PredictionService/Predict";
 
 absl::Status WrongCount(int answers, int questions) {
   return absl::InternalError(absl::StrCat(
@@ -30,19 +24,8 @@ absl::Status WrongCount(int answers, int questions) {
 
 std::unique_ptr<PredictionClient> PredictionClient::Connect(
     const std::string& address, RetryOptions options) {
-  return std::make_unique<PredictionClient>(MakeGrpcTransport(address),
-                                            std::make_unique<SystemClock>(),
-                                            options, RandomJitter);
+  return std::make_unique<PredictionClient>(Connection::To(address, options));
 }
-
-PredictionClient::PredictionClient(std::unique_ptr<Transport> transport,
-                                   std::unique_ptr<Clock> clock,
-                                   RetryOptions options,
-                                   std::function<double()> jitter)
-    : transport_(std::move(transport)),
-      clock_(std::move(clock)),
-      retry_policy_(options),
-      jitter_(std::move(jitter)) {}
 
 absl::StatusOr<Prediction> PredictionClient::Predict(const Question& question,
                                                      absl::Duration timeout) {
@@ -57,29 +40,14 @@ absl::StatusOr<std::vector<Prediction>> PredictionClient::Predict(
   for (const Question& question : questions) {
     *request.add_questions() = question;
   }
-  auto response = Call(request, timeout);
+  auto response =
+      connection_->Call<PredictResponse>(kPredict, request, timeout);
   if (!response.ok()) return response.status();
   if (response->predictions_size() != request.questions_size()) {
     return WrongCount(response->predictions_size(), request.questions_size());
   }
   return std::vector<Prediction>(response->predictions().begin(),
                                  response->predictions().end());
-}
-
-absl::StatusOr<PredictResponse> PredictionClient::Call(
-    const PredictRequest& request, absl::Duration timeout) {
-  const absl::Time deadline = clock_->Now() + timeout;
-  for (int attempts = 1;; ++attempts) {
-    auto outcome = transport_->Predict(request, deadline - clock_->Now());
-    if (auto* response = std::get_if<PredictResponse>(&outcome)) {
-      return std::move(*response);
-    }
-    const Failure& failure = std::get<Failure>(outcome);
-    const auto delay = retry_policy_.Delay(failure, attempts,
-                                           deadline - clock_->Now(), jitter_());
-    if (!delay.has_value()) return failure.status;
-    clock_->Sleep(*delay);
-  }
 }
 
 }  // namespace prism::client

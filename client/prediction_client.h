@@ -15,14 +15,13 @@
 #include <absl/status/statusor.h>
 #include <absl/time/time.h>
 
-#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "client/clock.h"
+#include "client/connection.h"
 #include "client/retry_policy.h"
-#include "client/transport.h"
 #include "prism/v1/prediction.pb.h"
 #include "prism/v1/prediction_service.pb.h"
 
@@ -35,11 +34,8 @@ class PredictionClient {
   static std::unique_ptr<PredictionClient> Connect(const std::string& address,
                                                    RetryOptions options = {});
 
-  // `jitter` gives a number from 0 to 1 at each call and is called from any
-  // thread that asks.
-  PredictionClient(std::unique_ptr<Transport> transport,
-                   std::unique_ptr<Clock> clock, RetryOptions options,
-                   std::function<double()> jitter);
+  explicit PredictionClient(std::unique_ptr<Connection> connection)
+      : connection_(std::move(connection)) {}
 
   // The answer to `question`, within `timeout` (above 0), retries included.
   //
@@ -56,13 +52,7 @@ class PredictionClient {
       absl::Duration timeout);
 
  private:
-  absl::StatusOr<prism::v1::PredictResponse> Call(
-      const prism::v1::PredictRequest& request, absl::Duration timeout);
-
-  std::unique_ptr<Transport> transport_;
-  std::unique_ptr<Clock> clock_;
-  RetryPolicy retry_policy_;
-  std::function<double()> jitter_;
+  const std::unique_ptr<Connection> connection_;
 };
 
 }  // namespace prism::client

@@ -4,18 +4,22 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace prism::client {
 namespace {
 
-using prism::v1::PredictRequest;
+using google::protobuf::MessageLite;
 using prism::v1::PredictResponse;
 using prism::v1::Question;
 using ::testing::ElementsAre;
 using ::testing::SizeIs;
+
+using Outcome = std::variant<PredictResponse, Failure>;
 
 // What happened, shared with the client's own fakes.
 struct Record {
@@ -44,10 +48,17 @@ class FakeTransport final : public Transport {
   FakeTransport(Record& record, std::vector<Outcome> script)
       : record_(record), script_(std::move(script)) {}
 
-  Outcome Predict(const PredictRequest&, absl::Duration timeout) override {
+  std::optional<Failure> Call(const std::string& method, const MessageLite&,
+                              absl::Duration timeout,
+                              MessageLite& response) override {
+    EXPECT_EQ(method, "/prism.v1.PredictionService/Predict");
     const size_t at = std::min(record_.timeouts.size(), script_.size() - 1);
     record_.timeouts.push_back(timeout);
-    return script_[at];
+    if (const auto* failure = std::get_if<Failure>(&script_[at])) {
+      return *failure;
+    }
+    response.CheckTypeAndMergeFrom(std::get<PredictResponse>(script_[at]));
+    return std::nullopt;
   }
 
  private:
@@ -55,11 +66,10 @@ class FakeTransport final : public Transport {
   std::vector<Outcome> script_;
 };
 
-PredictionClient MakeClient(Record& record,
-                            std::vector<Transport::Outcome> script) {
-  return PredictionClient(
+PredictionClient MakeClient(Record& record, std::vector<Outcome> script) {
+  return PredictionClient(std::make_unique<Connection>(
       std::make_unique<FakeTransport>(record, std::move(script)),
-      std::make_unique<FakeClock>(record), RetryOptions(), [] { return 0.5; });
+      std::make_unique<FakeClock>(record), RetryOptions(), [] { return 0.5; }));
 }
 
 PredictResponse Answers(std::vector<std::string> ids) {

@@ -1,17 +1,17 @@
 // Transport: one attempt at a call, without deadlines of its own or retries.
 //
-// PredictionClient speaks through it; tests put a scripted one in its place.
+// Clients speak through it; tests put a scripted one in its place.
 #ifndef PRISM_CLIENT_TRANSPORT_H_
 #define PRISM_CLIENT_TRANSPORT_H_
 
 #include <absl/time/time.h>
+#include <google/protobuf/message_lite.h>
 
 #include <memory>
+#include <optional>
 #include <string>
-#include <variant>
 
 #include "client/retry_policy.h"
-#include "prism/v1/prediction_service.pb.h"
 
 namespace prism::client {
 
@@ -20,11 +20,12 @@ class Transport {
  public:
   virtual ~Transport() = default;
 
-  using Outcome = std::variant<prism::v1::PredictResponse, Failure>;
-
-  // Asks once; fails with DEADLINE_EXCEEDED after `timeout`.
-  virtual Outcome Predict(const prism::v1::PredictRequest& request,
-                          absl::Duration timeout) = 0;
+  // Calls `method` ("/prism.v1.PredictionService/Predict") once and fills
+  // `response`, or says how it failed; fails with DEADLINE_EXCEEDED after
+  // `timeout`.
+  virtual std::optional<Failure> Call(
+      const std::string& method, const google::protobuf::MessageLite& request,
+      absl::Duration timeout, google::protobuf::MessageLite& response) = 0;
 };
 
 // Over gRPC, without encryption, to `address`: "host:port", or a target with a

@@ -1,12 +1,13 @@
 #include "client/prismctl/commands.h"
 
 #include "client/import/import_command.h"
+#include "client/prismctl/cluster_command.h"
 #include "client/prismctl/predict_command.h"
 
 namespace prism::prismctl {
 
 std::vector<Command> AllCommands() {
-  return {PredictCommand(), import::ImportCommand()};
+  return {PredictCommand(), ClusterCommand(), import::ImportCommand()};
 }
 
 }  // namespace prism::prismctl

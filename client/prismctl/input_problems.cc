@@ -37,7 +37,7 @@ std::string WithoutQuestion(const std::string& path) {
 void InputProblems::AddToFile(const std::string& subject,
                               const std::string& field,
                               const std::string& description) {
-  const bool joins = field.empty() || field.front() == '[';
+  const bool joins = subject.empty() || field.empty() || field.front() == '[';
   Add(absl::StrCat(subject, joins ? "" : ".", field), description);
 }
 
@@ -60,13 +60,17 @@ bool InputProblems::Follows(const std::string& path, size_t known) const {
 void InputProblems::Add(const std::string& path,
                         const std::string& description) {
   const auto [subject, field] = SplitFirst(path);
+  const auto whole = files_.find("");
   const auto file = files_.find(subject);
   std::string text;
-  if (file == files_.end()) {
-    text = absl::StrCat("--", path, ": ", description);
-  } else {
+  if (file != files_.end() && file != whole) {
     text = absl::StrCat(InputName(file->second), ": ", field,
                         field.empty() ? "" : ": ", description);
+  } else if (whole != files_.end()) {
+    text = absl::StrCat(InputName(whole->second), ": ", path,
+                        path.empty() ? "" : ": ", description);
+  } else {
+    text = absl::StrCat("--", path, ": ", description);
   }
   lines_.push_back({path, std::move(text)});
 }

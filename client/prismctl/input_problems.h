@@ -10,7 +10,8 @@
 
 namespace prism::prismctl {
 
-// Field of a Question ("job", "cluster") -> the file that holds it.
+// Field of a question's message ("job", "cluster") -> the file that holds it.
+// The field "" stands for all that have no file of their own.
 using QuestionFiles = std::map<std::string, std::string>;
 
 // Not thread-safe.
@@ -18,8 +19,8 @@ class InputProblems {
  public:
   explicit InputProblems(QuestionFiles files) : files_(std::move(files)) {}
 
-  // The file that holds `subject` ("job") is wrong at `field`; an empty field
-  // means the file as a whole.
+  // The file that holds `subject` ("job"; "": the whole message) is wrong at
+  // `field`; an empty field means the file as a whole.
   void AddToFile(const std::string& subject, const std::string& field,
                  const std::string& description);
 

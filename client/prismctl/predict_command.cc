@@ -14,6 +14,7 @@
 #include "client/prismctl/local_answer.h"
 #include "client/prismctl/progress.h"
 #include "client/prismctl/question_documents.h"
+#include "client/prismctl/server_call.h"
 #include "core/query/question.h"
 
 namespace prism::prismctl {
@@ -73,7 +74,8 @@ std::string UsageProblem(const PredictOptions& options) {
   return "";
 }
 
-QuestionFiles Files(const PredictOptions& options) {
+// The files of the question; a stored cluster has none.
+QuestionFiles Files(const PredictOptions& options, bool stored_cluster) {
   QuestionFiles files;
   for (const auto& [subject, file] : {std::pair{"job", options.job},
                                       {"cluster", options.cluster},
@@ -81,6 +83,7 @@ QuestionFiles Files(const PredictOptions& options) {
                                       {"profile", options.profile}}) {
     if (!file.empty()) files[subject] = file;
   }
+  if (stored_cluster) files.erase("cluster");
   return files;
 }
 
@@ -89,14 +92,14 @@ int Threads(const PredictOptions& options) {
   return static_cast<int>(options.threads.value_or(cores));
 }
 
-absl::StatusOr<Prediction> Answer(const Question& message,
-                                  const query::Question& question,
-                                  const PredictOptions& options,
-                                  const Session& session) {
+// `question` is what `message` says; needed where there is no server.
+absl::StatusOr<Prediction> Answer(
+    const Question& message, const std::optional<query::Question>& question,
+    const PredictOptions& options, const Session& session) {
   const GlobalOptions& global = session.options;
   const Progress progress(session.err, session.err_is_terminal, "predicting");
   if (global.server.empty()) {
-    return AnswerHere(question, Threads(options), global.timeout);
+    return AnswerHere(*question, Threads(options), global.timeout);
   }
   return client::PredictionClient::Connect(global.server)
       ->Predict(message, global.timeout);
@@ -109,16 +112,22 @@ ExitCode RunPredict(const PredictOptions& options, Session& session) {
                          : prism::v1::METHOD_AUTO);
   message.set_samples(static_cast<uint64_t>(options.samples.value_or(0)));
 
-  InputProblems problems(Files(options));
-  ReadDocuments(Files(options), session.in, &message, problems);
-  base::Violations violations;
-  const auto question = query::ReadQuestion(message, "", violations);
-  problems.AddOfQuestion(violations);
+  const bool stored_cluster = NamesStoredCluster(options.cluster, session);
+  if (stored_cluster) message.set_cluster_name(options.cluster);
+  const QuestionFiles files = Files(options, stored_cluster);
+  InputProblems problems(files);
+  ReadDocuments(files, session.in, &message, problems);
+  std::optional<query::Question> question;
+  if (!stored_cluster) {  // else only the server can tell
+    base::Violations violations;
+    question = query::ReadQuestion(message, "", violations);
+    problems.AddOfQuestion(violations);
+  }
   if (!problems.empty()) return WriteProblems(problems, session);
 
-  const auto prediction = Answer(message, *question, options, session);
+  const auto prediction = Answer(message, question, options, session);
   if (!prediction.ok()) {
-    return WriteFailure(prediction.status(), Files(options), session);
+    return WriteFailure(prediction.status(), files, session);
   }
   return WritePrediction(*prediction, session);
 }
@@ -131,7 +140,8 @@ std::vector<Option> OptionsInto(PredictOptions& options) {
        .target = &options.job},
       {.name = "--cluster",
        .placeholder = "CLUSTER",
-       .help = "the cluster it would run on",
+       .help = "the cluster it would run on; with a server also the name of "
+               "one that it stores, where no file is called so",
        .target = &options.cluster},
       {.name = "--placement",
        .placeholder = "PLACEMENT",

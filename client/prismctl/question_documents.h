@@ -2,19 +2,21 @@
 #ifndef PRISM_CLIENT_PRISMCTL_QUESTION_DOCUMENTS_H_
 #define PRISM_CLIENT_PRISMCTL_QUESTION_DOCUMENTS_H_
 
+#include <google/protobuf/message.h>
+
 #include <istream>
 
 #include "client/prismctl/input_problems.h"
-#include "prism/v1/prediction_service.pb.h"
 
 namespace prism::prismctl {
 
 // Reads each file into the field of `question` that it stands for; `in` is
 // standard input. Whatever cannot be read is added to `problems`.
 //
-// Requires: the keys of `files` are message fields of Question.
+// Requires: the keys of `files` are message fields of `question`.
 void ReadDocuments(const QuestionFiles& files, std::istream& in,
-                   prism::v1::Question* question, InputProblems& problems);
+                   google::protobuf::Message* question,
+                   InputProblems& problems);
 
 }  // namespace prism::prismctl
 
