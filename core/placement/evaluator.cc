@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/placement/budgets.h"
 #include "core/placement/normal_maximum.h"
 
 namespace prism::placement {
@@ -124,7 +125,8 @@ absl::StatusOr<std::vector<EvaluatedPlacement>> Evaluator::Evaluate(
   }
   std::vector<EvaluatedPlacement> evaluated(placements.size());
   for (size_t i = 0; i < placements.size(); ++i) {
-    absl::Status status = Describe(placements[i], measured, evaluated[i]);
+    absl::Status status = StatusOf(budget);
+    status.Update(Describe(placements[i], measured, evaluated[i]));
     if (!status.ok()) return status;
   }
   absl::Status status = columns_.ComputeEnds(budget);

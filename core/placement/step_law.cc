@@ -41,7 +41,7 @@ double Interpolated(const std::array<double, kLevels>& x,
   return y[i - 1] + (at - x[i - 1]) / width * (y[i] - y[i - 1]);
 }
 
-// Means of kBins equally likely bins.
+// Means of kBins equally likely bins, stretched to the deviation of all.
 std::vector<double> BinMeans(std::span<const double> values) {
   std::vector<double> sorted(values.begin(), values.end());
   std::sort(sorted.begin(), sorted.end());
@@ -54,6 +54,16 @@ std::vector<double> BinMeans(std::span<const double> values) {
     for (size_t i = first; i < end; ++i) sum += sorted[i];
     means.push_back(sum / static_cast<double>(end - first));
   }
+  const auto all = stats::SampleMoments(values);
+  double squares = 0;
+  for (const double mean : means) {
+    squares += (mean - all.mean) * (mean - all.mean);
+  }
+  const double stretch =
+      squares > 0 ? all.standard_deviation /
+                        std::sqrt(squares / static_cast<double>(means.size()))
+                  : 1;
+  for (double& mean : means) mean = all.mean + stretch * (mean - all.mean);
   return means;
 }
 
@@ -65,7 +75,7 @@ double QuantileOf(const StepTime& law, double level) {
 }
 
 StepLaw::StepLaw(const StepTime& simulated, const StepMoments& moments)
-    : simulated_(simulated), moments_(moments) {}
+    : simulated_(simulated), moments_(moments), level_scores_(LevelScores()) {}
 
 StepTime StepLaw::Moved(const StepMoments& moments) const {
   StepTime law = simulated_;
@@ -91,7 +101,7 @@ StepTime StepLaw::Moved(const StepMoments& moments) const {
 
 double StepLaw::Cdf(const StepTime& at, double seconds) const {
   return stats::NormalCdf(
-      Interpolated(at.quantile_seconds, LevelScores(), seconds));
+      Interpolated(at.quantile_seconds, level_scores_, seconds));
 }
 
 StepTime StepLaw::Mixed(const StepMoments& moments,

@@ -7,6 +7,7 @@
 #ifndef PRISM_CORE_PLACEMENT_STEP_LAW_H_
 #define PRISM_CORE_PLACEMENT_STEP_LAW_H_
 
+#include <array>
 #include <span>
 
 #include "core/placement/evaluator.h"
@@ -39,6 +40,7 @@ class StepLaw final {
 
   step::StepTime simulated_;
   StepMoments moments_;
+  std::array<double, step::kQuantileLevels.size()> level_scores_;
 };
 
 // Quantile of a law given at step::kQuantileLevels: linear in the normal score
