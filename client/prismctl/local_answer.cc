@@ -7,32 +7,17 @@
 #include <random>
 #include <string>
 
-#include "core/base/budget.h"
-#include "core/base/parallel.h"
 #include "core/query/predict.h"
 
 namespace prism::prismctl {
 namespace {
 
 using prism::v1::Prediction;
+using prism::v1::Provenance;
 
 // As of a server: an answer that is as good as was asked for holds for a day,
 // another should be asked again.
 constexpr absl::Duration kValidity = absl::Hours(24);
-
-class TimeoutBudget final : public base::Budget {
- public:
-  explicit TimeoutBudget(absl::Duration timeout)
-      : start_(absl::Now()), timeout_(timeout) {}
-
-  bool Cancelled() const override { return false; }
-  absl::Duration Elapsed() const override { return absl::Now() - start_; }
-  absl::Duration Remaining() const override { return timeout_ - Elapsed(); }
-
- private:
-  absl::Time start_;
-  absl::Duration timeout_;
-};
 
 std::string RandomId() {
   std::random_device source;
@@ -40,23 +25,39 @@ std::string RandomId() {
   return absl::StrFormat("%016x%016x", word(), word());
 }
 
-void AddProvenance(const query::Question& question, Prediction* prediction) {
-  prediction->set_prediction_id(RandomId());
-  prediction->set_signature(query::Signature(query::CanonicalForm(question)));
-  prediction->set_cache(prism::v1::CACHE_STATUS_MISS);
-  const bool exact = prediction->quality() == prism::v1::QUALITY_EXACT;
-  prediction->mutable_valid_until()->set_seconds(absl::ToUnixSeconds(
-      absl::Now() + (exact ? kValidity : absl::ZeroDuration())));
-}
-
 }  // namespace
+
+TimeoutBudget::TimeoutBudget(absl::Duration timeout)
+    : start_(absl::Now()), timeout_(timeout) {}
+
+absl::Duration TimeoutBudget::Elapsed() const { return absl::Now() - start_; }
+
+Provenance LocalProvenance(const std::string& canonical_form,
+                           prism::v1::Quality quality) {
+  Provenance provenance;
+  provenance.set_prediction_id(RandomId());
+  provenance.set_signature(query::Signature(canonical_form));
+  provenance.set_cache(prism::v1::CACHE_STATUS_MISS);
+  const bool exact = quality == prism::v1::QUALITY_EXACT;
+  provenance.mutable_valid_until()->set_seconds(absl::ToUnixSeconds(
+      absl::Now() + (exact ? kValidity : absl::ZeroDuration())));
+  return provenance;
+}
 
 absl::StatusOr<Prediction> AnswerHere(const query::Question& question,
                                       int threads, absl::Duration timeout) {
-  const TimeoutBudget budget(timeout);
-  base::ThreadExecutor executor(threads);
-  auto prediction = query::Predict(question, budget, executor);
-  if (prediction.ok()) AddProvenance(question, &*prediction);
+  auto prediction =
+      ComputeHere({threads, timeout},
+                  [&](const base::Budget& budget, base::Executor& executor) {
+                    return query::Predict(question, budget, executor);
+                  });
+  if (!prediction.ok()) return prediction;
+  const Provenance provenance =
+      LocalProvenance(query::CanonicalForm(question), prediction->quality());
+  prediction->set_prediction_id(provenance.prediction_id());
+  prediction->set_signature(provenance.signature());
+  prediction->set_cache(provenance.cache());
+  *prediction->mutable_valid_until() = provenance.valid_until();
   return prediction;
 }
 
