@@ -14,18 +14,18 @@ grpc::ServerUnaryReactor* QuestionCall::Start(
     const std::vector<PreparedQuestion>& questions,
     grpc::CallbackServerContext* context, grpc::ByteBuffer* response) {
   std::shared_ptr<QuestionCall> self(
-      new QuestionCall(state, std::move(call), std::move(request),
-                      questions, context, response));
+      new QuestionCall(state, std::move(call), std::move(request), questions,
+                       context, response));
   self->self_ = self;
   self->Ask(questions);
   return self.get();
 }
 
 QuestionCall::QuestionCall(ServiceState& state, CallScope call,
-                         RequestScope request,
-                         const std::vector<PreparedQuestion>& questions,
-                         grpc::CallbackServerContext* context,
-                         grpc::ByteBuffer* response)
+                           RequestScope request,
+                           const std::vector<PreparedQuestion>& questions,
+                           grpc::CallbackServerContext* context,
+                           grpc::ByteBuffer* response)
     : state_(state),
       context_(context),
       response_(response),

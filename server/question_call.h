@@ -20,7 +20,7 @@ namespace prism::server {
 // Keeps itself alive until gRPC is done with it; answers that come later find
 // it finished. gRPC and the compute pool call it from their threads.
 class QuestionCall final : public grpc::ServerUnaryReactor,
-                          public std::enable_shared_from_this<QuestionCall> {
+                           public std::enable_shared_from_this<QuestionCall> {
  public:
   // Asks all `questions` and ends the call with their answers in `response`,
   // or with the first error. The references live as long as the call.
