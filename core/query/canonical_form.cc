@@ -271,6 +271,11 @@ class FormWriter {
 
 }  // namespace
 
+void WriteDistribution(CanonicalWriter& out, uint8_t tag,
+                       const stats::Distribution& distribution) {
+  Write(out, tag, distribution);
+}
+
 std::string CanonicalForm(const Question& question, CanonicalParts parts) {
   if (parts == CanonicalParts::kCluster) {
     return FormWriter(CanonicalParts::kAll).WriteClusterOf(question);

@@ -20,6 +20,10 @@ enum class CanonicalParts {
 
 std::string CanonicalForm(const Question& question, CanonicalParts parts);
 
+// Writes `distribution` as a value of its own.
+void WriteDistribution(CanonicalWriter& out, uint8_t tag,
+                       const stats::Distribution& distribution);
+
 // For questions that are more than one prediction: a job, and all that a
 // cluster says of its nodes. Each is the form of that part alone; write it as a
 // text into the form of the whole.
