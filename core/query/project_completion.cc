@@ -183,6 +183,9 @@ class Answerer {
     auto& provenance = *response.mutable_provenance();
     provenance.set_model_version(step->model_version());
     *provenance.mutable_notes() = step->notes();
+    for (const std::string& note : question_.assumptions) {
+      provenance.add_notes(note);
+    }
     Note(step->quality());
 
     auto completion = Complete(question_.run, *step);

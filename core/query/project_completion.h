@@ -30,6 +30,8 @@ struct CompletionCase {
 struct CompletionQuestion {
   CompletionCase run;
   std::vector<CompletionCase> what_ifs;
+  // What was assumed where the request said nothing, for people.
+  std::vector<std::string> assumptions;
 };
 
 // Checks `message`, whose cluster is there if it has a job, and converts it.

@@ -90,6 +90,8 @@ class Reader {
         absl::StrCat("has ", message_.what_ifs_size(),
                      " entries; must have at most ", kMostWhatIfs));
     if (!step || checker_.failures() > 0) return std::nullopt;
+    question.assumptions =
+        Assumptions(message_.run(), PlaceOf(*step).reliability);
     question.run.step = *std::move(step);
     const FieldPath list = root_.Field("what_ifs");
     for (int i = 0; i < message_.what_ifs_size(); ++i) {

@@ -3,10 +3,10 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
-#include "core/completion/beliefs.h"
 #include "core/query/node.h"
 #include "core/query/read_distribution.h"
 
@@ -24,8 +24,6 @@ constexpr double kRunFactorDeviation = 0.003;
 constexpr double kRestartSeconds = 300;
 constexpr double kBlockingSeconds = 30;
 constexpr double kNodeLossShare = 1;
-constexpr double kWorstNodes = 0.1;
-constexpr double kShareOfWorstNodes = 0.42;
 
 double Within(double value, double low, double high, const FieldPath& path,
               Checker& checker) {
@@ -97,7 +95,8 @@ completion::Checkpoints ReadCheckpoints(const prism::v1::Checkpoints& message,
         message.interval_seconds(), 0, path.Field("interval_seconds"));
   }
   checkpoints.blocking_seconds =
-      message.has_blocking_seconds()
+      message.none() ? 0
+      : message.has_blocking_seconds()
           ? checker.AtLeast(message.blocking_seconds(), 0,
                             path.Field("blocking_seconds"))
           : kBlockingSeconds;
@@ -125,8 +124,7 @@ completion::Failures FailuresOf(const hardware::Reliability& own,
   failures.nodes = nodes;
   failures.per_node_day =
       all.failures_per_node_day.value_or(kUsualFailuresPerNodeDay);
-  failures.node_rate_cv = all.rate_cv.value_or(
-      completion::RateCvFromWorstNodes(kWorstNodes, kShareOfWorstNodes));
+  failures.node_rate_cv = all.rate_cv.value_or(completion::kObservedNodeRateCv);
   failures.node_loss_share = all.node_loss_share.value_or(kNodeLossShare);
   // A rate that the run states itself stands above those of the nodes.
   const bool by_node =
@@ -225,6 +223,36 @@ completion::RunPlan ReadRun(const prism::v1::Run& message,
   return plan;
 }
 
+std::vector<std::string> Assumptions(const prism::v1::Run& message,
+                                     const hardware::Reliability& cluster) {
+  const prism::v1::Reliability& own = message.reliability();
+  std::vector<std::string> notes;
+  const std::optional<double> rate =
+      own.has_failures_per_node_day()
+          ? std::optional(own.failures_per_node_day())
+          : cluster.failures_per_node_day;
+  if (!rate) {
+    notes.push_back(
+        absl::StrCat("no failure rate given: ", kUsualFailuresPerNodeDay,
+                     " failures a node and day"));
+  }
+  if (rate == 0) return notes;
+  if (!own.has_repair_seconds() && !cluster.repair_seconds) {
+    notes.push_back(
+        "no repair time given: lognormal, median 0.78 and mean 5.3 days");
+  }
+  if (!message.restarts().has_seconds()) {
+    notes.push_back(absl::StrCat("no restart time given: ", kRestartSeconds,
+                                 " s after a failure"));
+  }
+  const prism::v1::Checkpoints& checkpoints = message.checkpoints();
+  if (!checkpoints.none() && !checkpoints.has_blocking_seconds()) {
+    notes.push_back(absl::StrCat(
+        "no time of a checkpoint's write given: ", kBlockingSeconds, " s"));
+  }
+  return notes;
+}
+
 completion::Progress ReadProgress(const prism::v1::Progress& message,
                                   int64_t steps, const FieldPath& path,
                                   Checker& checker) {
@@ -242,7 +270,7 @@ completion::Progress ReadProgress(const prism::v1::Progress& message,
     progress.steps_saved =
         static_cast<int64_t>(std::min<uint64_t>(saved, message.steps_done()));
   }
-  progress.running = progress.steps_done > 0 && !message.stopped();
+  progress.running = !message.stopped();
   progress.timed_steps =
       message.timed_steps() == 0
           ? 0

@@ -3,6 +3,7 @@
 #define PRISM_CORE_QUERY_READ_RUN_H_
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "core/completion/run_plan.h"
@@ -35,6 +36,11 @@ hardware::Reliability ReadReliability(const prism::v1::Reliability& message,
 completion::RunPlan ReadRun(const prism::v1::Run& message,
                             const RunPlace& place, const FieldPath& path,
                             Checker& checker);
+
+// What ReadRun assumed of `message`, in words: nothing is assumed of a run that
+// cannot fail.
+std::vector<std::string> Assumptions(const prism::v1::Run& message,
+                                     const hardware::Reliability& cluster);
 
 // Requires: `steps` is what the run has.
 completion::Progress ReadProgress(const prism::v1::Progress& message,
