@@ -3,9 +3,12 @@
 #ifndef PRISM_CORE_QUERY_CANONICAL_FORM_H_
 #define PRISM_CORE_QUERY_CANONICAL_FORM_H_
 
+#include <cstdint>
 #include <string>
 
+#include "core/query/canonical_writer.h"
 #include "core/query/question.h"
+#include "core/stats/distribution.h"
 
 namespace prism::query {
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/estimate/estimate.h"
+#include "core/query/step_time_message.h"
 #include "core/step/simulate.h"
 #include "core/step/step_profile.h"
 
@@ -15,7 +16,6 @@ namespace prism::query {
 namespace {
 
 using prism::v1::Prediction;
-using prism::v1::Quantiles;
 
 constexpr size_t kMedian = 3;  // index into step::kQuantileLevels
 static_assert(step::kQuantileLevels[kMedian] == 0.5);
@@ -93,22 +93,9 @@ absl::StatusOr<Solution> Solve(const Problem& problem, const Question& question,
   return solution;
 }
 
-void SetQuantiles(const std::array<double, 7>& seconds, Quantiles& message) {
-  message.set_p01(seconds[0]);
-  message.set_p05(seconds[1]);
-  message.set_p25(seconds[2]);
-  message.set_p50(seconds[3]);
-  message.set_p75(seconds[4]);
-  message.set_p95(seconds[5]);
-  message.set_p99(seconds[6]);
-}
-
 void SetTimes(const Solution& solution, Prediction& prediction) {
   const step::StepTime& time = solution.time;
-  auto& message = *prediction.mutable_step_time();
-  message.set_mean_seconds(time.mean_seconds);
-  message.set_standard_deviation_seconds(time.standard_deviation_seconds);
-  SetQuantiles(time.quantile_seconds, *message.mutable_quantiles());
+  SetStepTime(time, *prediction.mutable_step_time());
   prediction.set_nominal_step_seconds(solution.nominal.seconds);
   prediction.set_method(time.method == step::Method::kAuto
                             ? prism::v1::METHOD_AUTO

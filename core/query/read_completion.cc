@@ -96,7 +96,7 @@ class Reader {
     const FieldPath list = root_.Field("what_ifs");
     for (int i = 0; i < message_.what_ifs_size(); ++i) {
       question.what_ifs.push_back(
-          ReadWhatIf(message_.what_ifs(i), question.run, list.Item(i)));
+          ReadCase(message_.what_ifs(i), question.run, list.Item(i)));
     }
     if (checker_.failures() > 0 || !violations_.empty()) return std::nullopt;
     return question;
@@ -116,8 +116,8 @@ class Reader {
     return plan;
   }
 
-  CompletionCase ReadWhatIf(const RunWhatIf& what_if, const CompletionCase& run,
-                            const FieldPath& path) {
+  CompletionCase ReadCase(const RunWhatIf& what_if, const CompletionCase& run,
+                          const FieldPath& path) {
     CompletionCase other = run;
     other.name = what_if.name();
     if (what_if.has_cluster()) ReadOtherCluster(what_if, path, other);
@@ -148,17 +148,15 @@ class Reader {
       return;
     }
     prism::v1::Question question = StepQuestion(message_);
-    const std::vector<int> origin =
-        ChangeNodes(what_if.cluster().nodes(), *question.mutable_cluster());
-    base::Violations found;
-    auto step = ReadQuestion(question, "", found);
-    AddViolations(found, origin, cluster, violations_);
+    const int before = checker_.failures();
+    const Replacements replacements = ReadWhatIf(
+        what_if.cluster(), cluster, checker_, *question.mutable_cluster());
+    if (checker_.failures() > before) return;
+    auto step = ReadQuestion(question, cluster.ToString(), violations_);
     if (!step) return;
     auto& subject = std::get<JobSubject>(step->subject);
-    const auto replacements = ReadReplacements(
-        what_if.cluster(), subject.cluster, cluster, violations_);
     subject.placement = Replaced(subject.placement, PlaceOf(*step).nodes,
-                                 replacements, cluster, violations_);
+                                 replacements, cluster, checker_);
     other.step = *std::move(step);
     other.own_step = true;
   }

@@ -9,6 +9,7 @@
 
 #include "core/query/node.h"
 #include "core/query/read_distribution.h"
+#include "core/query/read_node_states.h"
 
 namespace prism::query {
 namespace {
@@ -139,30 +140,6 @@ int64_t ReadCount(uint64_t value, const FieldPath& path, Checker& checker) {
 }
 
 }  // namespace
-
-hardware::Reliability ReadReliability(const prism::v1::Reliability& message,
-                                      const FieldPath& path, Checker& checker) {
-  hardware::Reliability reliability;
-  if (message.has_failures_per_node_day()) {
-    reliability.failures_per_node_day =
-        checker.AtLeast(message.failures_per_node_day(), 0,
-                        path.Field("failures_per_node_day"));
-  }
-  if (message.has_rate_cv()) {
-    reliability.rate_cv =
-        Within(message.rate_cv(), 0, 10, path.Field("rate_cv"), checker);
-  }
-  if (message.has_repair_seconds()) {
-    reliability.repair_seconds = ReadDistribution(
-        message.repair_seconds(), path.Field("repair_seconds"), checker);
-  }
-  if (message.has_node_loss_share()) {
-    reliability.node_loss_share =
-        Within(message.node_loss_share(), 0, 1, path.Field("node_loss_share"),
-               checker);
-  }
-  return reliability;
-}
 
 completion::RunPlan ReadRun(const prism::v1::Run& message,
                             const RunPlace& place, const FieldPath& path,

@@ -28,9 +28,6 @@ struct RunPlace {
   std::vector<double> failures_per_day;
 };
 
-hardware::Reliability ReadReliability(const prism::v1::Reliability& message,
-                                      const FieldPath& path, Checker& checker);
-
 // Everything but `step` and the deadlines; its autocorrelation and factors are
 // read. Valid if no check failed.
 completion::RunPlan ReadRun(const prism::v1::Run& message,

@@ -5,12 +5,9 @@
 
 #include <cstdint>
 #include <map>
-#include <string>
-#include <vector>
 
-#include "core/base/violations.h"
 #include "core/estimate/placement.h"
-#include "core/hardware/cluster.h"
+#include "core/query/checker.h"
 #include "core/query/field_path.h"
 #include "prism/v1/cluster.pb.h"
 #include "prism/v1/placement_service.pb.h"
@@ -20,36 +17,19 @@ namespace prism::query {
 // No question asks more of them.
 inline constexpr int kMostWhatIfs = 16;
 
-// Changes node states in `cluster`: a field that is set takes the place of
-// what is there; a node that has no state yet gets one.
-//
-// Returns, for each state of the cluster, the index of the change that it
-// holds, or -1.
-std::vector<int> ChangeNodes(
-    const google::protobuf::RepeatedPtrField<prism::v1::NodeState>& changes,
-    prism::v1::Cluster& cluster);
+// What runs in the place of each node that is replaced.
+using Replacements = std::map<int64_t, int64_t>;
 
-// Adds `found`, which speak of a request whose cluster ChangeNodes changed, to
-// `violations`: those of a changed node under `path`.nodes, the others under
-// `path`.
-void AddViolations(const base::Violations& found,
-                   const std::vector<int>& change_of_state,
-                   const FieldPath& path, base::Violations& violations);
+// Changes the nodes of `cluster`, which is valid, as `what_if` says, and
+// returns what replaces which. Where a check fails `cluster` stays as it is.
+Replacements ReadWhatIf(const prism::v1::WhatIf& what_if, const FieldPath& path,
+                        Checker& checker, prism::v1::Cluster& cluster);
 
-// What runs in the place of each node that is replaced. Adds a violation for
-// each node that is not in 0 ... cluster.nodes - 1, or named twice.
-std::map<int64_t, int64_t> ReadReplacements(const prism::v1::WhatIf& what_if,
-                                            const hardware::Cluster& cluster,
-                                            const FieldPath& path,
-                                            base::Violations& violations);
-
-// `placement` of `nodes` nodes with others in the place of some. Adds a
-// violation where a node would be used twice.
+// `placement` of `nodes` nodes with others in the place of some. Fails where a
+// node would be used twice.
 estimate::Placement Replaced(const estimate::Placement& placement,
-                             int64_t nodes,
-                             const std::map<int64_t, int64_t>& replacements,
-                             const FieldPath& path,
-                             base::Violations& violations);
+                             int64_t nodes, const Replacements& replacements,
+                             const FieldPath& path, Checker& checker);
 
 }  // namespace prism::query
 
