@@ -10,10 +10,12 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "core/base/violations.h"
 #include "core/query/document.h"
 #include "prism/v1/prediction_service.grpc.pb.h"
+#include "server/temporary_folder.h"
 #include "tests/integration/prismd_process.h"
 
 namespace prism::testing {
@@ -125,6 +127,25 @@ TEST(PrismdTest, PrintedConfigReadsBackToItself) {
   PrismdProcess second({"--print_config", "--config=" + file});
   EXPECT_THAT(printed, HasSubstr("workers: 3"));
   EXPECT_EQ(second.ReadAll(), printed);
+}
+
+TEST(PrismdTest, ADamagedDataFolderEndsItWithTheFilesName) {
+  const server::TemporaryFolder folder;
+  const std::string file = folder.path() + "/clusters.sqlite";
+  std::ofstream(file) << std::string(10000, 'x');
+  PrismdProcess prismd({"--data_folder=" + folder.path()});
+  EXPECT_THAT(prismd.ReadAll(), HasSubstr("prismd: " + file + ": "));
+  EXPECT_EQ(prismd.Wait(), 1);
+}
+
+TEST(PrismdTest, ADataFolderServesOneProcess) {
+  const server::TemporaryFolder folder;
+  const std::vector<std::string> flags = {"--data_folder=" + folder.path()};
+  PrismdProcess first(flags);
+  first.AwaitListening();
+  PrismdProcess second(flags);
+  EXPECT_THAT(second.ReadAll(), HasSubstr("another process uses it"));
+  EXPECT_EQ(second.Wait(), 1);
 }
 
 }  // namespace
