@@ -26,30 +26,48 @@ const hardware::Accelerator& AcceleratorOf(const hardware::Cluster& cluster) {
   return *found;
 }
 
-// The shape with all nodes in one unit of the innermost level that holds more
-// than one, and no slow paths.
-estimate::PlacementShape Together(estimate::PlacementShape shape,
-                                  const hardware::Fabric& fabric) {
-  size_t outside = 0;
-  while (outside + 1 < fabric.levels().size() &&
-         fabric.levels()[outside].gpus <= fabric.gpus_per_node()) {
-    ++outside;
+// The innermost level that holds more than a node.
+size_t OutsideLevel(const hardware::Fabric& fabric) {
+  size_t level = 0;
+  while (level + 1 < fabric.levels().size() &&
+         fabric.levels()[level].gpus <= fabric.gpus_per_node()) {
+    ++level;
   }
-  auto gather = [outside](std::vector<estimate::PlacedGroup>& groups) {
-    for (estimate::PlacedGroup& group : groups) {
-      for (size_t level = outside; level < group.shape.in_unit.size();
-           ++level) {
-        group.shape.in_unit[level] = group.shape.members;
-      }
-      group.path_factor = std::min(1.0, group.path_factor);
+  return level;
+}
+
+// The group in as few units of each level as can hold it, and alike in all of
+// them; no slow paths.
+void Gather(const FabricUnits& units, const hardware::Fabric& fabric,
+            std::vector<estimate::PlacedGroup>& groups) {
+  const size_t outside = OutsideLevel(fabric);
+  for (estimate::PlacedGroup& group : groups) {
+    hardware::GroupShape& shape = group.shape;
+    const int64_t in_node =
+        outside > 0 ? shape.in_unit[outside - 1] : fabric.gpus_per_node();
+    for (size_t level = outside; level < shape.in_unit.size(); ++level) {
+      shape.in_unit[level] = shape.members;
     }
-  };
-  gather(shape.tensor_groups);
-  gather(shape.tied_copies);
-  for (auto& groups : shape.data_groups) gather(groups);
+    for (int level = 0; level < units.levels(); ++level) {
+      const int64_t held = units.LargestUnit(level) * in_node;
+      const int64_t needed = (shape.members + held - 1) / held;
+      shape.in_unit[units.FabricLevel(level)] = shape.members / needed;
+    }
+    group.path_factor = std::min(1.0, group.path_factor);
+  }
+}
+
+// The shape with every group and hop as near as it can be by itself.
+estimate::PlacementShape Together(estimate::PlacementShape shape,
+                                  const FabricUnits& units,
+                                  const hardware::Fabric& fabric) {
+  Gather(units, fabric, shape.tensor_groups);
+  Gather(units, fabric, shape.tied_copies);
+  for (auto& groups : shape.data_groups) Gather(units, fabric, groups);
+  const auto outside = static_cast<int>(OutsideLevel(fabric));
   for (auto& hops : shape.boundaries) {
     for (estimate::PlacedHop& hop : hops) {
-      hop.level = std::min(hop.level, static_cast<int>(outside));
+      hop.level = std::min(hop.level, outside);
       hop.path_factor = std::min(1.0, hop.path_factor);
     }
   }
@@ -200,7 +218,7 @@ absl::StatusOr<Communication> JobModel::CommunicationOf(const NodeList& nodes) {
 
 absl::StatusOr<Communication> JobModel::BestCommunication() {
   const estimate::PlacementShape shape =
-      Together(ShapeOf(FirstNodes(layout_.positions())), fabric_);
+      Together(ShapeOf(FirstNodes(layout_.positions())), units_, fabric_);
   if (!Knows(shape)) {
     if (absl::Status status = Learn(shape); !status.ok()) return status;
   }

@@ -58,9 +58,9 @@ class JobModel final {
   // Errors: those of estimate::BuildShapeEstimate.
   absl::StatusOr<Communication> CommunicationOf(const NodeList& nodes);
 
-  // As if all nodes lay together in one unit of the innermost level outside a
-  // node, or, part by part, as in the best way met so far: no placement
-  // communicates faster.
+  // As if every group lay in as few units of each level as can hold it, or,
+  // part by part, as in the best way met so far: no placement communicates
+  // faster, as far as a group in fewer units does not.
   absl::StatusOr<Communication> BestCommunication();
 
   const TimedPipeline& pipeline(int index) const { return pipelines_[index]; }

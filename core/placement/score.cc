@@ -12,6 +12,7 @@
 #include "core/placement/race.h"
 #include "core/placement/step_law.h"
 #include "core/stats/normal.h"
+#include "core/stats/sample_quantiles.h"
 #include "core/step/simulate.h"
 
 namespace prism::placement {
@@ -70,6 +71,7 @@ class Scorer final {
   absl::Status Race(const base::Budget& budget);
   absl::StatusOr<StepLaw> SimulateBest();
   void SetLaws(const StepLaw& law);
+  StepTime RacedLaw(const StepLaw& law, size_t i) const;
   void SetDifferences();
   void SetGroups();
   void ShareProbability();
@@ -147,13 +149,23 @@ absl::StatusOr<StepLaw> Scorer::SimulateBest() {
   return StepLaw(*simulated, moments);
 }
 
+// Of those that were stopped the spread is that of their few scenarios, the
+// shape that of the simulation.
+StepTime Scorer::RacedLaw(const StepLaw& law, size_t i) const {
+  StepMoments moments = {race_.mean[i], evaluated_[i].step.variance};
+  if (!race_.stopped[i]) return law.Mixed(moments, race_.scenario_means[i]);
+  const double doubt =
+      stats::SampleMoments(race_.scenario_means[i]).standard_deviation;
+  moments.variance += doubt * doubt;
+  return law.Moved(moments);
+}
+
 void Scorer::SetLaws(const StepLaw& law) {
   double worst = 0;
   for (size_t i = 0; i < evaluated_.size(); ++i) {
     ScoredPlacement& scored = result_.placements[i];
     if (raced_) {
-      const StepMoments moments = {race_.mean[i], evaluated_[i].step.variance};
-      scored.step_time = law.Mixed(moments, race_.scenario_means[i]);
+      scored.step_time = RacedLaw(law, i);
       scored.probability_best = race_.probability_best[i];
       scored.stopped_early = race_.stopped[i];
     } else {

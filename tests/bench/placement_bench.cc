@@ -4,6 +4,7 @@
 // Beside each case: gap_percent, what the placement found could still gain.
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <iostream>
@@ -125,8 +126,9 @@ BENCHMARK(Optimize)
     ->Unit(benchmark::kMillisecond);
 
 void Rank(benchmark::State& state) {
-  const RankNodesRequest request = {.job = JobOf(16, 128, 64),
-                                    .cluster = ClusterOf(2500, true)};
+  RankNodesRequest request;
+  request.job = JobOf(16, 128, 64);
+  request.cluster = ClusterOf(2500, true);
   for (auto _ : state) {
     benchmark::DoNotOptimize(
         Checked(RankNodes(request, base::UnlimitedBudget())));
