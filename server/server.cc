@@ -22,7 +22,9 @@
 #include "server/call_scope.h"
 #include "server/cluster_service.h"
 #include "server/cluster_store.h"
+#include "server/completion_service.h"
 #include "server/http_endpoint.h"
+#include "server/placement_service.h"
 #include "server/prediction_service.h"
 #include "server/request_log.h"
 #include "server/service_state.h"
@@ -131,11 +133,11 @@ class Server::Impl {
   }
 
   void MakeServices(const Predictor& predictor) {
-    predictions_.emplace(
-        predictor,
-        static_cast<size_t>(kRecentShare *
-                            static_cast<double>(config_.cache_bytes())),
-        state_);
+    const auto recent_bytes = static_cast<size_t>(
+        kRecentShare * static_cast<double>(config_.cache_bytes()));
+    predictions_.emplace(predictor, recent_bytes / 2, state_);
+    placements_.emplace(recent_bytes / 4, state_);
+    completions_.emplace(recent_bytes / 4, state_);
     clusters_.emplace(state_);
   }
 
@@ -154,6 +156,8 @@ class Server::Impl {
         kLeastPingMilliseconds);
     builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
     builder.RegisterService(&*predictions_);
+    builder.RegisterService(&*placements_);
+    builder.RegisterService(&*completions_);
     builder.RegisterService(&*clusters_);
     grpc_ = builder.BuildAndStart();
     if (grpc_ == nullptr || port == 0) {
@@ -172,6 +176,8 @@ class Server::Impl {
     health.SetServingStatus("", serving);
     for (const char* service :
          {prism::v1::PredictionService::service_full_name(),
+          prism::v1::PlacementService::service_full_name(),
+          prism::v1::CompletionService::service_full_name(),
           prism::v1::ClusterService::service_full_name()}) {
       health.SetServingStatus(service, serving);
     }
@@ -186,6 +192,8 @@ class Server::Impl {
   std::unique_ptr<ClusterStore> store_;  // null: no data folder
   ServiceState state_;
   std::optional<PredictionService> predictions_;
+  std::optional<PlacementService> placements_;
+  std::optional<CompletionService> completions_;
   std::optional<ClusterService> clusters_;
   std::atomic<bool> ready_{false};
   std::string grpc_address_;

@@ -10,6 +10,7 @@
 #include "core/query/document_names.h"
 #include "core/query/json_text.h"
 #include "core/query/node.h"
+#include "prism/v1/completion_service.pb.h"
 #include "prism/v1/placement_service.pb.h"
 
 namespace prism::prismctl {
@@ -83,9 +84,11 @@ Node ListNode(const Message& message, const FieldDescriptor& field) {
   return {std::move(list)};
 }
 
-bool IsProvenance(const FieldDescriptor& field) {
+// Whether the keys of `field` stand among those of its message.
+bool IsFlat(const FieldDescriptor& field) {
   return !field.is_repeated() &&
-         field.message_type() == prism::v1::Provenance::descriptor();
+         (field.message_type() == prism::v1::Provenance::descriptor() ||
+          field.message_type() == prism::v1::Completion::descriptor());
 }
 
 void AddField(const Message& message, const FieldDescriptor& field,
@@ -99,7 +102,7 @@ void AddField(const Message& message, const FieldDescriptor& field,
     return;
   }
   Node value = ValueNode(message, field, 0);
-  if (!IsProvenance(field)) {
+  if (!IsFlat(field)) {
     map.push_back({field.name(), std::move(value)});
     return;
   }
@@ -120,6 +123,8 @@ Node NodeOf(const Message& message) {
 }
 
 }  // namespace
+
+Node MessageTree(const Message& message) { return NodeOf(message); }
 
 std::string MessageJson(const Message& message) {
   return query::FormatJson(NodeOf(message));

@@ -155,6 +155,18 @@ std::string CanonicalForm(const RankQuestion& question) {
   return out.Take();
 }
 
+std::string ClusterForm(const ScoreQuestion& question) {
+  return ClusterForm(question.request.cluster, ClusterParts::kSpeeds);
+}
+
+std::string ClusterForm(const OptimizeQuestion& question) {
+  return ClusterForm(question.request.cluster, ClusterParts::kSpeeds);
+}
+
+std::string ClusterForm(const RankQuestion& question) {
+  return ClusterForm(question.request.cluster, ClusterParts::kSpeeds);
+}
+
 absl::StatusOr<prism::v1::ScorePlacementsResponse> ScorePlacements(
     const ScoreQuestion& question, const base::Budget& budget,
     base::Executor& executor) {

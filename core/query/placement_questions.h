@@ -59,6 +59,11 @@ std::string CanonicalForm(const ScoreQuestion& question);
 std::string CanonicalForm(const OptimizeQuestion& question);
 std::string CanonicalForm(const RankQuestion& question);
 
+// The part of that form that came from the cluster.
+std::string ClusterForm(const ScoreQuestion& question);
+std::string ClusterForm(const OptimizeQuestion& question);
+std::string ClusterForm(const RankQuestion& question);
+
 // Errors: those of the functions of core/placement.
 absl::StatusOr<prism::v1::ScorePlacementsResponse> ScorePlacements(
     const ScoreQuestion& question, const base::Budget& budget,

@@ -151,6 +151,17 @@ TEST(ScoreQuestion, NamesCountInTheFormAsTheyAreTold) {
   EXPECT_EQ(CanonicalForm(Read(&ReadScoreQuestion, cluster)), form);
 }
 
+TEST(ScoreQuestion, NodesThatNoCandidateUsesDoNotCountInTheForm) {
+  const auto message = ScoreRequest("placements: [{nodes: [0, 1, 3, 4]}]");
+  auto other = message;
+  other.mutable_cluster()->mutable_node_states(2)->set_slowdown(3);
+  EXPECT_EQ(CanonicalForm(Read(&ReadScoreQuestion, message)),
+            CanonicalForm(Read(&ReadScoreQuestion, other)));
+  other.mutable_cluster()->mutable_node_states(3)->set_slowdown(3);
+  EXPECT_NE(CanonicalForm(Read(&ReadScoreQuestion, message)),
+            CanonicalForm(Read(&ReadScoreQuestion, other)));
+}
+
 TEST(OptimizeQuestion, FindsAllProblemsAtOnce) {
   base::Violations violations;
   const auto message = OptimizeRequest(R"(

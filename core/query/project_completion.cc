@@ -254,6 +254,13 @@ std::string CanonicalForm(const CompletionQuestion& question) {
   return out.Take();
 }
 
+std::string ClusterForm(const CompletionQuestion& question) {
+  const auto* subject = std::get_if<JobSubject>(&question.run.step.subject);
+  if (subject == nullptr) return "";
+  return CanonicalForm(question.run.step, CanonicalParts::kCluster) +
+         ClusterForm(subject->cluster, ClusterParts::kWithReliability);
+}
+
 absl::StatusOr<prism::v1::ProjectCompletionResponse> ProjectCompletion(
     const CompletionQuestion& question, const base::Budget& budget,
     base::Executor& executor) {

@@ -44,6 +44,9 @@ std::optional<CompletionQuestion> ReadCompletionQuestion(
 // As of a Question.
 std::string CanonicalForm(const CompletionQuestion& question);
 
+// The part of that form that came from the cluster; empty for a profile.
+std::string ClusterForm(const CompletionQuestion& question);
+
 // Everything but the parts of the provenance that belong to whoever answers:
 // prediction_id, signature, cluster_version, cache and valid_until.
 //

@@ -173,6 +173,20 @@ placement::Constraints ReadConstraints(
   return constraints;
 }
 
+// Forgets what the cluster says of nodes that no candidate uses, as the answer
+// does not depend on it.
+void KeepUsed(placement::ScoreRequest& request) {
+  std::set<int64_t> used;
+  for (const NodeList& nodes : request.placements) {
+    used.insert(nodes.begin(), nodes.end());
+  }
+  std::erase_if(request.cluster.node_states,
+                [&](const auto& state) { return !used.contains(state.node); });
+  std::erase_if(request.cluster.path_states, [&](const auto& path) {
+    return !used.contains(path.from) || !used.contains(path.to);
+  });
+}
+
 }  // namespace
 
 std::optional<ScoreQuestion> ReadScoreQuestion(
@@ -212,6 +226,8 @@ std::optional<ScoreQuestion> ReadScoreQuestion(
     }
   }
   if (!violations.empty()) return std::nullopt;
+  KeepUsed(question.request);
+  for (auto& what_if : question.what_ifs) KeepUsed(what_if.request);
   return question;
 }
 

@@ -1,0 +1,124 @@
+// What commands share that ask something about a job on a cluster: options,
+// documents, and the way of a question to its answer, here or at a server.
+#ifndef PRISM_CLIENT_PRISMCTL_JOB_QUESTION_H_
+#define PRISM_CLIENT_PRISMCTL_JOB_QUESTION_H_
+
+#include <absl/status/statusor.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "client/prismctl/answer_output.h"
+#include "client/prismctl/command.h"
+#include "client/prismctl/document_file.h"
+#include "client/prismctl/input_problems.h"
+#include "client/prismctl/local_answer.h"
+#include "client/prismctl/progress.h"
+#include "client/prismctl/question_documents.h"
+#include "client/prismctl/server_call.h"
+#include "core/base/violations.h"
+
+namespace prism::prismctl {
+
+// Values of the options.
+struct JobOptions {
+  std::string job;
+  std::string cluster;
+  // A document with the rest of the request.
+  std::string request;
+  std::optional<int64_t> threads;
+};
+
+// --job, --cluster, --request (with this help) and --threads.
+std::vector<Option> JobOptionsInto(JobOptions& options,
+                                   const std::string& request_help);
+
+// What is wrong with the options together; empty: nothing.
+std::string JobUsageProblem(const JobOptions& options);
+
+// How the core reads, names and answers one kind of question, and which method
+// of a server does.
+template <typename Message, typename Question, typename Response>
+struct JobQuestionKind {
+  const char* method;    // "/prism.v1.PlacementService/RankNodes"
+  const char* progress;  // what a waiting person sees
+  std::optional<Question> (*read)(const Message&, const std::string& path,
+                                  base::Violations&);
+  std::string (*canonical_form)(const Question&);
+  absl::StatusOr<Response> (*answer)(const Question&, const base::Budget&,
+                                     base::Executor&);
+};
+
+// A request in the making, with the files it comes from.
+template <typename Message>
+struct JobRequest {
+  Message message;
+  QuestionFiles files;
+  bool stored_cluster = false;  // only the server can tell what it is
+};
+
+// The files that `options` name: those of fields by their names, that of the
+// rest as "".
+QuestionFiles FilesOf(const JobOptions& options, bool stored_cluster);
+
+int ThreadsOf(const JobOptions& options);
+
+// Reads the documents that `options` name. `files` adds others, by field.
+template <typename Message>
+JobRequest<Message> ReadJobRequest(const JobOptions& options,
+                                   const QuestionFiles& files,
+                                   Session& session, InputProblems& problems) {
+  JobRequest<Message> request;
+  request.stored_cluster = NamesStoredCluster(options.cluster, session);
+  request.files = FilesOf(options, request.stored_cluster);
+  request.files.insert(files.begin(), files.end());
+  problems = InputProblems(request.files);
+  QuestionFiles fields = request.files;
+  const auto whole = fields.find("");
+  if (whole != fields.end()) {
+    ReadDocumentFile("", whole->second, session.in, &request.message, problems);
+    fields.erase(whole);
+  }
+  ReadDocuments(fields, session.in, &request.message, problems);
+  if (request.stored_cluster) {
+    request.message.set_cluster_name(options.cluster);
+  }
+  return request;
+}
+
+// The answer to `request`, complete as a server's. Problems with the question
+// are added to `problems`; there is no answer then.
+template <typename Message, typename Question, typename Response>
+std::optional<absl::StatusOr<Response>> AnswerOf(
+    const JobQuestionKind<Message, Question, Response>& kind,
+    const JobRequest<Message>& request, const JobOptions& options,
+    Session& session, InputProblems& problems) {
+  std::optional<Question> question;
+  if (!request.stored_cluster) {
+    base::Violations violations;
+    question = kind.read(request.message, "", violations);
+    problems.AddOfQuestion(violations);
+  }
+  if (!problems.empty()) return std::nullopt;
+  const Progress progress(session.err, session.err_is_terminal, kind.progress);
+  if (!session.options.server.empty()) {
+    return AskServer<Response>(kind.method, request.message, session);
+  }
+  auto response =
+      ComputeHere({ThreadsOf(options), session.options.timeout},
+                  [&](const base::Budget& budget, base::Executor& executor) {
+                    return kind.answer(*question, budget, executor);
+                  });
+  if (response.ok()) {
+    response->mutable_provenance()->MergeFrom(
+        LocalProvenance(kind.canonical_form(*question),
+                        response->provenance().quality()));
+  }
+  return response;
+}
+
+}  // namespace prism::prismctl
+
+#endif  // PRISM_CLIENT_PRISMCTL_JOB_QUESTION_H_
