@@ -3,38 +3,16 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
 
-#include <algorithm>
 #include <vector>
 
+#include "client/render/table.h"
 #include "core/query/document_names.h"
 
 namespace prism::prismctl {
 namespace {
 
-using Row = std::vector<std::string>;
-
-// Columns as wide as their widest cell; the last is not filled up.
-std::string Table(const std::vector<Row>& rows) {
-  std::vector<size_t> widths(rows.front().size());
-  for (const Row& row : rows) {
-    for (size_t i = 0; i + 1 < row.size(); ++i) {
-      widths[i] = std::max(widths[i], row[i].size());
-    }
-  }
-  std::string text;
-  for (const Row& row : rows) {
-    std::string line;
-    for (size_t i = 0; i < row.size(); ++i) {
-      absl::StrAppend(&line, row[i]);
-      if (i + 1 < row.size()) {
-        line.append(widths[i] - row[i].size() + 2, ' ');
-      }
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    absl::StrAppend(&text, line, "\n");
-  }
-  return text;
-}
+using render::Row;
+using render::Table;
 
 std::string HealthWord(prism::v1::Health health) {
   const auto* value = prism::v1::Health_descriptor()->FindValueByNumber(health);
@@ -57,7 +35,7 @@ std::string ClustersText(const prism::v1::ListClustersResponse& clusters) {
                     absl::StrCat(cluster.unhealthy_nodes()),
                     absl::StrCat(cluster.revision())});
   }
-  return Table(rows);
+  return Table(rows, {1});
 }
 
 std::string NodesText(const prism::v1::ListNodesResponse& nodes) {
@@ -69,7 +47,7 @@ std::string NodesText(const prism::v1::ListNodesResponse& nodes) {
                     HealthWord(state.health()), SlowdownText(state),
                     state.reason()});
   }
-  return Table(rows);
+  return Table(rows, {1, 2, 4});
 }
 
 }  // namespace prism::prismctl

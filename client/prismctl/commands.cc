@@ -2,12 +2,16 @@
 
 #include "client/import/import_command.h"
 #include "client/prismctl/cluster_command.h"
+#include "client/prismctl/complete_command.h"
+#include "client/prismctl/placement_commands.h"
 #include "client/prismctl/predict_command.h"
 
 namespace prism::prismctl {
 
 std::vector<Command> AllCommands() {
-  return {PredictCommand(), ClusterCommand(), import::ImportCommand()};
+  return {PredictCommand(),       ScoreCommand(),    PlaceCommand(),
+          RankCommand(),          CompleteCommand(), ClusterCommand(),
+          import::ImportCommand()};
 }
 
 }  // namespace prism::prismctl

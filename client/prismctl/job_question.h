@@ -68,8 +68,8 @@ int ThreadsOf(const JobOptions& options);
 // Reads the documents that `options` name. `files` adds others, by field.
 template <typename Message>
 JobRequest<Message> ReadJobRequest(const JobOptions& options,
-                                   const QuestionFiles& files,
-                                   Session& session, InputProblems& problems) {
+                                   const QuestionFiles& files, Session& session,
+                                   InputProblems& problems) {
   JobRequest<Message> request;
   request.stored_cluster = NamesStoredCluster(options.cluster, session);
   request.files = FilesOf(options, request.stored_cluster);
@@ -112,9 +112,8 @@ std::optional<absl::StatusOr<Response>> AnswerOf(
                     return kind.answer(*question, budget, executor);
                   });
   if (response.ok()) {
-    response->mutable_provenance()->MergeFrom(
-        LocalProvenance(kind.canonical_form(*question),
-                        response->provenance().quality()));
+    response->mutable_provenance()->MergeFrom(LocalProvenance(
+        kind.canonical_form(*question), response->provenance().quality()));
   }
   return response;
 }

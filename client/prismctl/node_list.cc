@@ -35,8 +35,9 @@ absl::StatusOr<std::vector<uint32_t>> ParseNodes(
     named[cluster.node_names(i)] = static_cast<uint32_t>(i);
   }
   std::vector<uint32_t> nodes;
-  for (const std::string& word : absl::StrSplit(
-           text, absl::ByAnyChar(", \t\r\n"), absl::SkipEmpty())) {
+  const std::vector<std::string> words =
+      absl::StrSplit(text, absl::ByAnyChar(", \t\r\n"), absl::SkipEmpty());
+  for (const std::string& word : words) {
     const auto found = named.find(word);
     uint32_t first = 0, last = 0;
     if (found != named.end()) {

@@ -7,11 +7,12 @@
 #include <memory>
 #include <utility>
 
+#include "client/prismctl/input_file.h"
 #include "client/prismctl/job_question.h"
 #include "client/prismctl/message_json.h"
 #include "client/prismctl/node_list.h"
 #include "client/render/placement_text.h"
-#include "core/query/document_names.h"
+#include "core/query/document.h"
 #include "core/query/json_text.h"
 #include "core/query/placement_questions.h"
 
@@ -26,8 +27,7 @@ constexpr JobQuestionKind<v1::ScorePlacementsRequest, query::ScoreQuestion,
     kScore = {"/prism.v1.PlacementService/ScorePlacements", "scoring",
               query::ReadScoreQuestion, query::CanonicalForm,
               query::ScorePlacements};
-constexpr JobQuestionKind<v1::OptimizePlacementRequest,
-                          query::OptimizeQuestion,
+constexpr JobQuestionKind<v1::OptimizePlacementRequest, query::OptimizeQuestion,
                           v1::OptimizePlacementResponse>
     kPlace = {"/prism.v1.PlacementService/OptimizePlacement", "searching",
               query::ReadOptimizeQuestion, query::CanonicalForm,
@@ -95,10 +95,11 @@ void ReadPlacements(const std::string& file, Session& session,
     problems.AddToFile("placements", "", std::string(text.status().message()));
     return;
   }
-  const std::string_view start = absl::StripLeadingAsciiWhitespace(*text);
-  if (start.front() == '[') {
+  // ReadInput gives no text of white space alone.
+  const char first = absl::StripLeadingAsciiWhitespace(*text).front();
+  if (first == '[') {
     text = absl::StrCat("placements: ", *text);
-  } else if (start.front() == '-') {
+  } else if (first == '-') {
     text = absl::StrCat("placements:\n", *text);
   }
   base::Violations violations;
@@ -144,8 +145,8 @@ ExitCode Write(const std::string& json, const std::string& text,
 
 ExitCode RunScore(const PlacementOptions& options, Session& session) {
   InputProblems problems{QuestionFiles()};
-  auto request = ReadJobRequest<v1::ScorePlacementsRequest>(
-      options.job, {}, session, problems);
+  auto request = ReadJobRequest<v1::ScorePlacementsRequest>(options.job, {},
+                                                            session, problems);
   if (!options.placements.empty()) {
     request.files["placements"] = options.placements;
     problems = InputProblems(request.files);
@@ -201,10 +202,10 @@ ExitCode RunPlace(const PlacementOptions& options, Session& session) {
 
 ExitCode RunRank(const PlacementOptions& options, Session& session) {
   InputProblems problems{QuestionFiles()};
-  auto request = ReadJobRequest<v1::RankNodesRequest>(options.job, {}, session,
-                                                      problems);
-  SetNodes("nodes", options.nodes, request.message.cluster(), session,
-           problems, request.message.mutable_nodes());
+  auto request =
+      ReadJobRequest<v1::RankNodesRequest>(options.job, {}, session, problems);
+  SetNodes("nodes", options.nodes, request.message.cluster(), session, problems,
+           request.message.mutable_nodes());
   const auto response =
       AnswerOf(kRank, request, options.job, session, problems);
   if (!response) return WriteProblems(problems, session);

@@ -42,6 +42,7 @@ run:
   checkpoints: {interval_seconds: 1800, blocking_seconds: 20}
   restarts: {seconds: 120}
   spares: 1
+  wait_for_repair: true
 )";
 
 constexpr char kProfile[] = R"(

@@ -193,9 +193,13 @@ completion::RunPlan ReadRun(const prism::v1::Run& message,
   if (all.repair_seconds) {
     plan.replacements.repair_seconds = *all.repair_seconds;
   }
-  if (message.has_queue_seconds()) {
-    plan.replacements.queue_seconds = ReadDistribution(
-        message.queue_seconds(), path.Field("queue_seconds"), checker);
+  checker.Require(!message.wait_for_repair() || !message.has_queue_seconds(),
+                  path.Field("wait_for_repair"),
+                  "is true beside queue_seconds; give one of the two");
+  if (!message.wait_for_repair()) {
+    plan.replacements.queue_seconds =
+        ReadSeconds(message.has_queue_seconds(), message.queue_seconds(), 0,
+                    path.Field("queue_seconds"), checker);
   }
   return plan;
 }
@@ -214,9 +218,13 @@ std::vector<std::string> Assumptions(const prism::v1::Run& message,
                      " failures a node and day"));
   }
   if (rate == 0) return notes;
-  if (!own.has_repair_seconds() && !cluster.repair_seconds) {
+  if (message.wait_for_repair() && !own.has_repair_seconds() &&
+      !cluster.repair_seconds) {
     notes.push_back(
         "no repair time given: lognormal, median 0.78 and mean 5.3 days");
+  }
+  if (!message.wait_for_repair() && !message.has_queue_seconds()) {
+    notes.push_back("another node is there at once when one is lost");
   }
   if (!message.restarts().has_seconds()) {
     notes.push_back(absl::StrCat("no restart time given: ", kRestartSeconds,
