@@ -71,15 +71,18 @@ double Fabric::TransferRate(size_t level, double bytes) const {
   return rate * speeds_.transfer_efficiency / speeds_.efficiency;
 }
 
+// What crosses a level comes from one unit of the innermost, over the links of
+// all members there; each gets its share of the level as if all others sent.
 double Fabric::SharedRate(double bytes, const GroupShape& shape) const {
   double slowest = std::numeric_limits<double>::infinity();
   double sharers = 1;
+  int64_t reached = 1;
   for (size_t level = 0; level < levels_.size(); ++level) {
-    const auto inside = static_cast<double>(shape.in_unit[level]);
-    if (inside > sharers) {
+    if (shape.in_unit[level] > reached) {
       slowest = std::min(slowest, RateOf(level, sharers, bytes));
+      reached = shape.in_unit[level];
     }
-    sharers = std::max(sharers, inside);
+    if (level == 0) sharers = static_cast<double>(shape.in_unit[0]);
   }
   return slowest;
 }
@@ -112,24 +115,29 @@ LinkTime Fabric::TreeTime(double bytes, const GroupShape& shape) const {
   return {latency + 2 * bytes / SharedRate(bytes, shape), latency};
 }
 
-// Each level on its own: what a level has gathered or reduced is one share of
-// the next.
+// First inside the units of the innermost level, then between them: each member
+// takes its share of what was gathered or reduced inside.
 LinkTime Fabric::LevelByLevelTime(CollectiveKind kind, double bytes,
                                   const GroupShape& shape) const {
   LinkTime total;
-  double below = 1;
-  for (size_t level = 0; level < levels_.size(); ++level) {
-    const auto inside = static_cast<double>(shape.in_unit[level]);
-    if (inside <= below) continue;
-    const double n = inside / below;
-    const double share = bytes / below;
-    const double latency =
-        Passes(kind) * (n - 1) * levels_[level].latency_seconds;
-    total.latency_seconds += latency;
-    total.seconds +=
-        latency + Passes(kind) * (n - 1) / n * share / RateOf(level, 1, share);
-    below = inside;
+  const auto inside = static_cast<double>(shape.in_unit[0]);
+  const double units = static_cast<double>(shape.members) / inside;
+  const double share = bytes / inside;
+  double between = std::numeric_limits<double>::infinity();
+  int64_t reached = shape.in_unit[0];
+  for (size_t level = 1; level < levels_.size(); ++level) {
+    if (shape.in_unit[level] <= reached) continue;
+    reached = shape.in_unit[level];
+    between = std::min(between, RateOf(level, 1, share));
   }
+  const auto add = [&](double n, double moved, double rate, double latency) {
+    if (n <= 1) return;
+    const double waits = Passes(kind) * (n - 1) * latency;
+    total.latency_seconds += waits;
+    total.seconds += waits + Passes(kind) * (n - 1) / n * moved / rate;
+  };
+  add(inside, bytes, RateOf(0, 1, bytes), levels_[0].latency_seconds);
+  add(units, share, between, LatencyOf(shape));
   return total;
 }
 

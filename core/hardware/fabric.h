@@ -1,11 +1,12 @@
 // Fabric: how fast a cluster's links carry collectives.
 //
 // Links form nested levels (GPUs of a node, nodes of a leaf, leaves of a pod).
-// A group's members lie in units of each level; links of a level are used by
-// all members of the unit below, each with the rate of one GPU, divided by the
-// oversubscription. Formulas are those of ring and tree algorithms (R. Thakur,
-// R. Rabenseifner, W. Gropp, "Optimization of collective communication
-// operations in MPICH", 2005); the faster algorithm counts.
+// A group's members lie in units of each level. What leaves a unit of the
+// innermost goes over the links of all members there, each with the rate of one
+// GPU at every level it crosses, divided by that level's oversubscription, as
+// if everybody sent; the slowest decides. Formulas are those of ring and tree
+// algorithms (R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of collective
+// communication operations in MPICH", 2005); the faster algorithm counts.
 //
 // Immutable after construction; safe to share between threads.
 #ifndef PRISM_CORE_HARDWARE_FABRIC_H_

@@ -75,6 +75,23 @@ TEST(CollectiveTest, OversubscribedLevelDecides) {
   EXPECT_NEAR(spine / leaf, 2, 0.01);
 }
 
+TEST(CollectiveTest, NoDetourOverAnOversubscribedLevelPays) {
+  const Fabric fabric = SmallFabric();
+  for (const double bytes : {1e4, 1e7, 1e10}) {
+    // Two nodes of one leaf, and as many of two: also in pairs of GPUs.
+    for (const int64_t step : {8, 4}) {
+      std::vector<int64_t> together, apart;
+      for (int64_t i = 0; i < 4; ++i) {
+        together.push_back(i * step);
+        apart.push_back(i * step + (i < 2 ? 0 : 32));
+      }
+      EXPECT_LE(Seconds(fabric, CollectiveKind::kAllReduce, bytes, together),
+                Seconds(fabric, CollectiveKind::kAllReduce, bytes, apart))
+          << bytes << " bytes, step " << step;
+    }
+  }
+}
+
 TEST(CollectiveTest, MembersOfANodeShareItsLinksBetweenNodes) {
   const Fabric fabric = SmallFabric();
   const double one =

@@ -205,7 +205,8 @@ absl::Status Optimizer::Find() {
 }
 
 absl::Status Optimizer::AddRandom() {
-  std::vector<NodeList> placements;
+  std::vector<NodeList> placements = {
+      PoorPlacement(model_, pools_, pools_.pools().back())};
   for (uint32_t i = 0; i < kRandom; ++i) {
     const Pool& pool = pools_.pools()[i % pools_.pools().size()];
     placements.push_back(
@@ -222,6 +223,7 @@ absl::Status Optimizer::AddRandom() {
       found.begin(), found.end(),
       [](const Found& a, const Found& b) { return a.mean < b.mean; });
   compared_.emplace_back("random", found[found.size() / 2].nodes);
+  compared_.emplace_back("worst", found.back().nodes);
   // A search that was cut short may be worse than luck.
   KeepBest({found.front()});
   return absl::OkStatus();
@@ -229,8 +231,6 @@ absl::Status Optimizer::AddRandom() {
 
 absl::Status Optimizer::Compare() {
   if (absl::Status status = AddRandom(); !status.ok()) return status;
-  compared_.emplace_back("worst",
-                         PoorPlacement(model_, pools_, pools_.pools().back()));
   NodeList given(pools_.given().begin(),
                  pools_.given().begin() + model_.layout().positions());
   compared_.emplace_back("given", std::move(given));

@@ -487,7 +487,7 @@ TEST(OptimizeTest, ADeadlineLeavesTheBestSoFar) {
   request.job = TestJob({.tensor = 4, .pipeline = 4, .data = 4});
   base::InlineExecutor executor;
   int answered = 0;
-  for (int looks = 1; looks < 3000; looks = 2 * looks) {
+  for (int looks = 1; looks < 10000; looks = 2 * looks) {
     const auto result = OptimizePlacement(
         request, CountingBudget(looks, CountingBudget::End::kDeadline),
         executor);

@@ -54,7 +54,8 @@ class CountingBudget final : public base::Budget {
   absl::Duration Elapsed() const override { return absl::ZeroDuration(); }
   absl::Duration Remaining() const override {
     if (end_ == End::kCancelled) return absl::InfiniteDuration();
-    return Look() ? absl::ZeroDuration() : absl::Seconds(10);
+    // Time runs out with the looks, so that reserves are heeded.
+    return Look() ? absl::ZeroDuration() : absl::Milliseconds(looks_ + 1);
   }
 
  private:
