@@ -264,6 +264,23 @@ double TailLaw::high() const {
   return high;
 }
 
+double TailLaw::WidestGap() const {
+  constexpr int kCells = 400, kEnd = 8;
+  static const std::vector<double> kScores = [] {
+    std::vector<double> scores;
+    for (int i = kEnd; i <= kCells - kEnd; ++i) {
+      scores.push_back(stats::NormalQuantile(static_cast<double>(i) / kCells));
+    }
+    return scores;
+  }();
+  const std::vector<double> x = AtScores(kScores);
+  double widest = 0;
+  for (size_t i = 2; i < x.size(); ++i) {
+    widest = std::max(widest, x[i] - x[i - 2]);
+  }
+  return widest;
+}
+
 double TailLaw::AtHazard(double hazard) const {
   return Crossing([&](double x) { return Hazard(x); }, hazard, low(), high(),
                   40);

@@ -13,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "core/base/budget.h"
 #include "core/stats/distribution.h"
 #include "core/step/composition/score_law.h"
 
@@ -65,6 +66,10 @@ class TailLaw {
   double low() const;
   double high() const;
 
+  // The widest interval between the 2% and the 98% point that holds no more
+  // than one in two hundred of the probability.
+  double WidestGap() const;
+
  private:
   struct Part {
     double weight = 1;
@@ -89,8 +94,10 @@ struct RepeatedLaw {
 
 // Of the sum of independent copies. Sums that are close to normal come from
 // their cumulants, others from a product of characteristic functions. `tail` is
-// the probability up to which the upper tail matters.
-TailLaw SumOf(std::span<const RepeatedLaw> terms, double tail);
+// the probability up to which the upper tail matters. Where the budget is over
+// the result means nothing.
+TailLaw SumOf(std::span<const RepeatedLaw> terms, double tail,
+              const base::Budget& budget);
 
 // Whether three terms of Cornish and Fisher's series give quantiles between
 // the scores -3 and 3 to a few thousandths of the deviation.

@@ -81,7 +81,7 @@ TEST(TailLawTest, ScalingActsOnMeanAndSpread) {
 TEST(SumOfTest, KeepsTheTailOfASumOfExponentials) {
   const TailLaw one = TailLaw::Of(Distribution::MakeShiftedExponential(0, 1));
   const std::array<RepeatedLaw, 1> terms = {{{&one, 3}}};
-  const TailLaw sum = SumOf(terms, 1e-8);
+  const TailLaw sum = SumOf(terms, 1e-8, base::UnlimitedBudget());
   EXPECT_NEAR(sum.mean(), 3, 1e-2);
   for (double x : {1.0, 3.0, 8.0, 16.0}) {
     const double above = std::exp(-x) * (1 + x + x * x / 2);
@@ -95,7 +95,7 @@ TEST(SumOfTest, CountsRareStalls) {
       {{1 - kWeight, Distribution::MakeLognormal(1, 0.05)},
        {kWeight, Distribution::MakeConstant(9)}}));
   const std::array<RepeatedLaw, 1> terms = {{{&one, 40}}};
-  const TailLaw sum = SumOf(terms, 1e-6);
+  const TailLaw sum = SumOf(terms, 1e-6, base::UnlimitedBudget());
   // Binomial: at least one stall, at least two.
   const double none = std::pow(1 - kWeight, 40);
   const double single = 40 * kWeight * std::pow(1 - kWeight, 39);
@@ -107,7 +107,7 @@ TEST(SumOfTest, AddsMeansAndVariancesOfUnlikeTerms) {
   const TailLaw gamma = TailLaw::Of(Distribution::MakeGamma(2, 0.3));
   const TailLaw normal = TailLaw::Of(Distribution::MakeNormal(5, 0.2));
   const std::array<RepeatedLaw, 2> terms = {{{&gamma, 20}, {&normal, 7}}};
-  const TailLaw sum = SumOf(terms, 1e-6);
+  const TailLaw sum = SumOf(terms, 1e-6, base::UnlimitedBudget());
   EXPECT_NEAR(sum.mean(), 75, 1e-6);
   EXPECT_NEAR(sum.variance(), 20 * 0.36 + 7 * 0.04, 1e-3);
 }
@@ -116,7 +116,7 @@ TEST(SumOfTest, IsTheLawItselfForOneRandomTerm) {
   const TailLaw late = TailLaw::Of(Distribution::MakeShiftedExponential(1, 2));
   const TailLaw constant = TailLaw::Of(Distribution::MakeConstant(4));
   const std::array<RepeatedLaw, 2> terms = {{{&late, 1}, {&constant, 3}}};
-  const TailLaw sum = SumOf(terms, 1e-8);
+  const TailLaw sum = SumOf(terms, 1e-8, base::UnlimitedBudget());
   EXPECT_NEAR(sum.Above(20), std::exp(-(20.0 - 13) / 2), 1e-3);
 }
 

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "core/stats/draw_kernels.h"
+#include "core/step/composition/sharded_budget.h"
 
 namespace prism::step {
 namespace {
@@ -13,8 +14,8 @@ constexpr uint32_t kLoadStreams = 0x5D000000;
 
 // Largest loads drawn, where replicas are alike and where they are not, and
 // replicas drawn for their slowdown.
-constexpr int kLargestAlike = 16;
-constexpr int kLargest = 32;
+constexpr int kLargestAlike = 32;
+constexpr int kLargest = 64;
 constexpr int kSlowest = 48;
 // Replicas are drawn for their slowdown where it is this much of the load's
 // spread above the median.
@@ -27,10 +28,14 @@ constexpr double kRestPlace[] = {0.05, 0.2, 0.45, 0.8};
 // Hazards that end the integral: of the maximum, from above and below.
 constexpr double kLastHazard = 3e-5;
 constexpr double kFirstHazard = 8;
+// Cells of the integral, where the law is smooth and where it is not.
 constexpr int kCells = 22;
+constexpr int kManyCells = 88;
 // Replicas that add less than this to a hazard of kEarlyHazard do not matter.
 constexpr double kEarlyHazard = 3;
 constexpr double kLeastHazard = 3e-4;
+// Each costs some ten microseconds.
+constexpr int kRowsBetweenLooks = 64;
 
 // Quantiles of the load by the probability above them, a row at a time.
 class LoadQuantile {
@@ -75,7 +80,7 @@ struct HazardEnds {
 // Mean, variance and third moment of the maximum, from its distribution
 // function on equidistant values.
 BarrierMoments MomentsOfMaximum(const HazardTable& own, const HazardEnds& ends,
-                                std::vector<Late>& late) {
+                                int cells, std::vector<Late>& late) {
   double low = -1e300, early = -1e300, high = -1e300;
   for (const Late& l : late) {
     low = std::max(low, l.shift + l.scale * ends.first);
@@ -90,16 +95,16 @@ BarrierMoments MomentsOfMaximum(const HazardTable& own, const HazardEnds& ends,
     high =
         std::max(high, l.shift + l.scale * own.Inverse(kLastHazard / l.count));
   }
-  const double step = (high - low) / kCells;
+  const double step = (high - low) / cells;
   if (step <= 0) return {high, 0, 0};
   double before = 0, m1 = 0, m2 = 0, m3 = 0;
-  for (int i = 0; i <= kCells; ++i) {
+  for (int i = 0; i <= cells; ++i) {
     const double x = low + i * step;
     double hazard = 0;
     for (const Late& l : late) {
       hazard += l.count * own.At((x - l.shift) * l.inverse_scale);
     }
-    const double below = i == kCells ? 1 : std::exp(-hazard);
+    const double below = i == cells ? 1 : std::exp(-hazard);
     const double mass = below - before;
     const double y = i == 0 ? 0 : (i - 0.5) * step;
     m1 += mass * y;
@@ -209,12 +214,15 @@ void LoadPool::DrawRows(const stats::Distribution& load, uint64_t random_key) {
     store(m++, kRestShare[j] * (others - largest), -1);
   }
   for (int replica : slowest_) {
+    const std::vector<double> order = source.Next();
+    // Stratified, in an order of its own.
+    std::vector<int> stratum(rows_);
+    std::iota(stratum.begin(), stratum.end(), 0);
+    std::sort(stratum.begin(), stratum.end(),
+              [&](int a, int b) { return order[a] < order[b]; });
     const auto& uniform = source.Next();
-    // Where the slowest are all there are, the rows are stratified by the
-    // slowest one's load.
-    const bool first = others == 0 && replica == slowest_[0];
     for (int row = 0; row < rows_; ++row) {
-      value[row] = first ? 1 - (row + uniform[row]) / rows_ : uniform[row];
+      value[row] = (stratum[row] + uniform[row]) / rows_;
     }
     store(m++, 1, replica);
   }
@@ -259,9 +267,10 @@ std::vector<BarrierMoments> LoadPool::Moments(
   const double own_deviation = std::sqrt(law.own.variance());
   std::vector<BarrierMoments> result(rows_);
   const HazardEnds ends(*law.own_hazard);
+  const int cells = IsNearNormal(law.own.cumulants()) ? kCells : kManyCells;
   std::vector<Late> late;
   for (int row = 0; row < rows_; ++row) {
-    if (row % 64 == 0 && budget.Cancelled()) return {};
+    if (row % kRowsBetweenLooks == 0 && IsOver(budget)) return {};
     late.clear();
     double latest = 0;
     for (size_t m = 0; m < members_; ++m) {
@@ -278,7 +287,7 @@ std::vector<BarrierMoments> LoadPool::Moments(
     }
     result[row] = own_deviation == 0
                       ? BarrierMoments{latest, 0, 0}
-                      : MomentsOfMaximum(*law.own_hazard, ends, late);
+                      : MomentsOfMaximum(*law.own_hazard, ends, cells, late);
   }
   return result;
 }

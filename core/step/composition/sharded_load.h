@@ -33,7 +33,7 @@ class LoadPool {
 
   int rows() const { return rows_; }
 
-  // By row; entry as in StretchLaw. Empty where the budget was cancelled.
+  // By row; entry as in StretchLaw. Empty where the budget is over.
   // Requires: the law was built for this load.
   std::vector<BarrierMoments> Moments(const StretchLaw& law, int entry,
                                       const base::Budget& budget) const;

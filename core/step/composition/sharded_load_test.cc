@@ -33,7 +33,8 @@ std::vector<BarrierMoments> ForwardMoments(const StepGraph& graph,
                 FactorClass::kCompute, 1}}};
   const auto law = BuildStretchLaw(
       graph, stretch,
-      {.factor = {1, 1, 1}, .load = &load, .needs_copula = false}, cache);
+      {.factor = {1, 1, 1}, .load = &load, .needs_copula = false}, cache,
+      base::UnlimitedBudget());
   EXPECT_TRUE(law.has_value());
   const LoadPool pool(graph, load, 7, kRows);
   return pool.Moments(*law, 0, base::UnlimitedBudget());

@@ -7,6 +7,8 @@
 #include <tuple>
 #include <utility>
 
+#include "core/step/composition/sharded_budget.h"
+
 namespace prism::step {
 namespace {
 
@@ -16,6 +18,12 @@ constexpr int kNetwork = static_cast<int>(FactorClass::kNetwork);
 
 // More meetings in a step than this are left to the reference method.
 constexpr int kMostMeetings = 256;
+// Steps with two stalls in one replica between two barriers that may be taken
+// for steps with one: a fifth of what is beyond p99.
+constexpr double kMostStallsTogether = 0.002;
+// Replicas are drawn one by one in stretches with meetings where a step needs
+// no more draws for it than this: some 25 milliseconds on one core.
+constexpr double kMostDraws = 1500;
 // Network draws inside barriers take the compute factor where they are less
 // than this share of all: what the network's factor does to the step is then
 // wrong by no more than that.
@@ -34,12 +42,13 @@ class ModelBuilder {
   std::optional<ShardedModel> Build() {
     model_.graph = &graph_;
     if (!SortFactors()) return std::nullopt;
-    auto program = CutAtBarriers(compiled_, kMostMeetings);
+    auto program = CutAtBarriers(compiled_, kMostMeetings, budget_);
     if (!program.has_value()) return std::nullopt;
     model_.program = *std::move(program);
     model_.lanes = graph_.grid.lanes;
     model_.lanes_alike = graph_.slowdown.empty();
     SetRatios();
+    one_by_one_ = model_.load == nullptr && MeetingDraws() <= kMostDraws;
     for (double ratio : model_.ratios) {
       if (!BuildLaws(ratio)) return std::nullopt;
     }
@@ -156,10 +165,34 @@ class ModelBuilder {
     }
   }
 
+  double StallsTogether() const {
+    double together = 0;
+    for (const StretchRun& run : model_.program.runs) {
+      together += run.count * model_.laws[0][run.stretch]->stalls_together;
+    }
+    return together;
+  }
+
+  // Draws of a step where replicas of stretches with meetings are drawn one by
+  // one.
+  double MeetingDraws() const {
+    double draws = 0;
+    for (const StretchRun& run : model_.program.runs) {
+      const Stretch& stretch = model_.program.stretches[run.stretch];
+      if (stretch.meetings.empty()) continue;
+      const double lane_draws = (stretch.work.empty() ? 0 : 1) +
+                                (stretch.meetings[0].work.empty() ? 0 : 1);
+      draws += graph_.grid.replicas * (graph_.grid.lanes * lane_draws + 1);
+    }
+    return draws;
+  }
+
   bool BuildLaws(double ratio) {
     const bool first = model_.laws.empty();
-    StretchSetting setting{
-        .factor = constant_, .load = nullptr, .needs_copula = first};
+    StretchSetting setting{.factor = constant_,
+                           .load = nullptr,
+                           .needs_copula = first,
+                           .one_by_one = one_by_one_};
     setting.factor[kNetwork] *= ratio;
     auto& laws = model_.laws.emplace_back();
     for (size_t s = 0; s < model_.program.stretches.size(); ++s) {
@@ -174,8 +207,8 @@ class ModelBuilder {
                                run.microbatch != kAbsent;
                       });
       setting.load = loaded ? model_.load : nullptr;
-      auto law =
-          BuildStretchLaw(graph_, model_.program.stretches[s], setting, cache_);
+      auto law = BuildStretchLaw(graph_, model_.program.stretches[s], setting,
+                                 cache_, budget_);
       if (!law.has_value()) return false;
       // The constant part scales with the network's factor alone.
       law->network_constant /= ratio;
@@ -184,7 +217,7 @@ class ModelBuilder {
       }
       laws.push_back(std::make_shared<const StretchLaw>(*std::move(law)));
     }
-    return true;
+    return StallsTogether() <= kMostStallsTogether;
   }
 
   // What is summed before the next meeting.
@@ -204,7 +237,7 @@ class ModelBuilder {
 
   bool AddItems() {
     for (const StretchRun& run : model_.program.runs) {
-      if (budget_.Cancelled()) return false;
+      if (IsOver(budget_)) return false;
       const StretchLaw& law = *model_.laws[0][run.stretch];
       if (law.meets) {
         Flush(false);
@@ -216,13 +249,16 @@ class ModelBuilder {
         if (!law.excess.empty()) pending_.stalls[run.stretch] += run.count;
       }
       pending_.network_constant += law.network_constant * run.count;
+      const double variance =
+          law.barrier.empty() ? law.own.variance() : law.barrier[0]->variance();
+      model_.deviations += run.count * std::sqrt(variance);
       const int collective = model_.program.stretches[run.stretch].collective;
       if (collective != kAbsent) {
         pending_.collectives[collective] += run.count;
       }
     }
     Flush(true);
-    return true;
+    return !IsOver(budget_);
   }
 
   void AddMeeting(const StretchRun& run) {
@@ -230,12 +266,28 @@ class ModelBuilder {
     item.meets = true;
     item.stretch = run.stretch;
     item.microbatch = run.microbatch;
-    if (run.microbatch == kAbsent) {
+    const StretchLaw& law = *model_.laws[0][run.stretch];
+    if (law.work != nullptr) {
+      auto& curves = work_curves_[run.stretch];
+      if (curves == nullptr) curves = CurvesOf(*law.work);
+      item.work = curves;
+    } else if (run.microbatch == kAbsent) {
       auto& curves = meeting_curves_[run.stretch];
       if (curves == nullptr) curves = MeetingCurves(run.stretch);
       item.curves = curves;
     }
     model_.items.push_back(std::move(item));
+  }
+
+  static std::shared_ptr<const WorkCurves> CurvesOf(const ReplicaWork& work) {
+    auto curves = std::make_shared<WorkCurves>();
+    curves->first_compute = ScoreCurve(work.first_compute);
+    curves->first_network = ScoreCurve(work.first_network);
+    curves->last_compute = ScoreCurve(work.last_compute);
+    curves->last_network = ScoreCurve(work.last_network);
+    curves->collectives = ScoreCurve(work.collectives);
+    curves->latest = ScoreCurve(work.latest);
+    return curves;
   }
 
   std::shared_ptr<const ItemCurves> MeetingCurves(int stretch) const {
@@ -247,6 +299,7 @@ class ModelBuilder {
         const auto [place, is_new] = known.emplace(law.get(), node.size());
         node.push_back(is_new ? ScoreCurve(*law) : node[place->second]);
       }
+      curves->latest.emplace_back(*laws[stretch]->latest);
     }
     return curves;
   }
@@ -263,7 +316,7 @@ class ModelBuilder {
   }
 
   ScoreCurve SumCurve(const std::vector<RepeatedLaw>& terms, bool is_step) {
-    const TailLaw sum = SumOf(terms, kStepTail);
+    const TailLaw sum = SumOf(terms, kStepTail, budget_);
     if (!is_step || !model_.lanes_alike) return ScoreCurve(sum);
     // The step is one sum a lane: the latest lane has its law's power.
     model_.lanes = 1;
@@ -309,7 +362,8 @@ class ModelBuilder {
         curves.push_back(place->second);
       }
     }
-    if (!one_sum) item->network = ScoreCurve(SumOf(network, kStepTail));
+    if (!one_sum)
+      item->network = ScoreCurve(SumOf(network, kStepTail, budget_));
     return item;
   }
 
@@ -321,6 +375,8 @@ class ModelBuilder {
   Pending pending_;
   std::map<Pending, std::shared_ptr<const ItemCurves>> sum_curves_;
   std::map<int, std::shared_ptr<const ItemCurves>> meeting_curves_;
+  std::map<int, std::shared_ptr<const WorkCurves>> work_curves_;
+  bool one_by_one_ = false;
   ShardedModel model_;
 };
 

@@ -17,8 +17,16 @@ namespace prism::step {
 struct ItemCurves {
   // By ratio node, then by entry (one where lanes are alike).
   std::vector<std::vector<ScoreCurve>> compute;
+  // By ratio node: the latest entry of a meeting.
+  std::vector<ScoreCurve> latest;
   ScoreCurve network;           // of each lane, one draw
   double network_constant = 0;  // at the step's network factor 1
+};
+
+// ReplicaWork as curves.
+struct WorkCurves {
+  ScoreCurve first_compute, first_network, last_compute, last_network;
+  ScoreCurve collectives, latest;
 };
 
 // Stretches without meetings in a row, or one with meetings.
@@ -27,6 +35,7 @@ struct ShardedItem {
   int stretch = 0;           // of a meeting
   int microbatch = kAbsent;  // of a meeting whose moments the load decides
   std::shared_ptr<const ItemCurves> curves;  // null: the load decides
+  std::shared_ptr<const WorkCurves> work;    // where drawn one by one
   // Barriers whose moments the load decides.
   std::vector<StretchRun> loaded;
 };
@@ -47,10 +56,13 @@ struct ShardedModel {
   // Lanes that are simulated: 1 where one draw stands for the latest of all.
   int lanes = 1;
   bool lanes_alike = true;
+  // Deviations of all barriers of a step, added up, in seconds: what tables are
+  // wrong by is the same in barriers that are alike.
+  double deviations = 0;
 };
 
 // Nothing where the graph's structure is outside what the method can bound, or
-// the budget was cancelled.
+// the budget is over.
 std::optional<ShardedModel> BuildShardedModel(const CompiledGraph& compiled,
                                               const base::Budget& budget);
 

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/step/composition/sharded_budget.h"
 #include "core/step/composition/sharded_law.h"
 
 namespace prism::step {
@@ -15,6 +16,9 @@ constexpr size_t kFewPoints = 2048;
 constexpr size_t kManyPoints = 8192;
 // Excess kurtosis beyond which a term may have either.
 constexpr double kSmoothKurtosis = 4;
+// In deviations of the sum: half of it is the most that smoothing moves a
+// quantile.
+constexpr double kVisibleGap = 0.1;
 
 // Complex numbers in two arrays: the loops vectorise.
 struct Spectrum {
@@ -144,7 +148,9 @@ Spectrum Masses(const TailLaw& law, const Grid& grid, double above_end) {
   return masses;
 }
 
-TailLaw ReadLaw(const Spectrum& total, const Grid& grid, const Cumulants& c) {
+// `draws` is the number of random terms.
+TailLaw ReadLaw(const Spectrum& total, const Grid& grid, const Cumulants& c,
+                double draws) {
   const size_t points = grid.points;
   std::vector<double> mass(points), x(points);
   const auto first = -static_cast<int64_t>(grid.below / grid.step);
@@ -164,7 +170,10 @@ TailLaw ReadLaw(const Spectrum& total, const Grid& grid, const Cumulants& c) {
   }
   mean /= all;
   const double variance = square / all - mean * mean;
-  const double stretch = variance > 0 ? std::sqrt(c[1] / variance) : 1;
+  // Rounding to the grid adds a twelfth of the square of its step a draw.
+  const double rounding = draws * grid.step * grid.step / 12;
+  const double stretch =
+      variance > 0 ? std::sqrt(std::max(1 - rounding / variance, 0.5)) : 1;
   std::vector<double> above(points);
   double sum = 0;
   for (size_t i = points; i-- > 0;) {
@@ -188,24 +197,37 @@ TailLaw ReadLaw(const Spectrum& total, const Grid& grid, const Cumulants& c) {
 }
 
 TailLaw SumBySpectra(std::span<const RepeatedLaw> terms, const Cumulants& c,
-                     double tail) {
+                     double tail, const base::Budget& budget) {
   const Grid grid = PlaceGrid(terms, std::sqrt(c[1]), tail);
   const double end = static_cast<double>(grid.points) * grid.step - grid.below;
   Spectrum total(grid.points);
   std::fill(total.re.begin(), total.re.end(), 1.0);
+  double draws = 0;
   for (const auto& [law, count] : terms) {
     if (law->is_constant()) continue;
+    draws += count;
+    if (IsOver(budget)) return TailLaw();
     Spectrum masses = Masses(*law, grid, end);
     Transform(masses, false);
     MultiplyPower(masses, count, total);
   }
   Transform(total, true);
-  return ReadLaw(total, grid, c);
+  return ReadLaw(total, grid, c, draws);
+}
+
+// Whether a term's values lie so far apart that the sum, whatever its
+// cumulants, has steps.
+bool ShowsGaps(std::span<const RepeatedLaw> terms, double deviation) {
+  return std::any_of(terms.begin(), terms.end(), [&](const RepeatedLaw& term) {
+    return !term.law->is_constant() &&
+           term.law->WidestGap() > kVisibleGap * deviation;
+  });
 }
 
 }  // namespace
 
-TailLaw SumOf(std::span<const RepeatedLaw> terms, double tail) {
+TailLaw SumOf(std::span<const RepeatedLaw> terms, double tail,
+              const base::Budget& budget) {
   Cumulants sum = {};
   int random = 0;
   const TailLaw* only = nullptr;
@@ -217,10 +239,10 @@ TailLaw SumOf(std::span<const RepeatedLaw> terms, double tail) {
   }
   if (random == 0) return TailLaw().Affine(1, sum[0]);
   if (random == 1) return only->Affine(1, sum[0] - only->mean());
-  if (IsNearNormal(sum)) {
+  if (IsNearNormal(sum) && !ShowsGaps(terms, std::sqrt(sum[1]))) {
     return TailLaw::OfScores(ScoreLaw::FromCumulants(sum), sum);
   }
-  return SumBySpectra(terms, sum, tail);
+  return SumBySpectra(terms, sum, tail, budget);
 }
 
 }  // namespace prism::step

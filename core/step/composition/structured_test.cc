@@ -2,9 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <cmath>
-#include <limits>
 #include <optional>
 
 #include "core/step/random_profile.h"
@@ -14,34 +12,6 @@ namespace prism::step {
 namespace {
 
 using stats::Distribution;
-
-// Time that passes by being looked at.
-class ScriptedBudget final : public base::Budget {
- public:
-  struct Script {
-    absl::Duration per_look = absl::ZeroDuration();
-    absl::Duration deadline = absl::InfiniteDuration();
-    int64_t looks_until_cancelled = std::numeric_limits<int64_t>::max();
-  };
-
-  explicit ScriptedBudget(const Script& script) : script_(script) {}
-
-  bool Cancelled() const override {
-    return ++looks_ > script_.looks_until_cancelled;
-  }
-  absl::Duration Elapsed() const override {
-    return ++looks_ * script_.per_look;
-  }
-  absl::Duration Remaining() const override {
-    return script_.deadline - Elapsed();
-  }
-
-  int64_t looks() const { return looks_; }
-
- private:
-  const Script script_;
-  mutable std::atomic<int64_t> looks_{0};
-};
 
 // What a training job looks like: alike replicas, noise, a little slowdown.
 StepProfile Pipeline() {
