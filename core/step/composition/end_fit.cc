@@ -25,6 +25,10 @@ constexpr double kChanceErrors = 2.5;
 // A shape that is missed by more than this many is wrong.
 constexpr double kWrongErrors = 4.5;
 
+// Kurtosis is drawn to the lognormal's by its own uncertainty: where it is the
+// lognormal's, e - v/e for |e| above sqrt(v) and else 0 leaves a third of the
+// variance v of its estimate e.
+constexpr double kKeptOfKurtosis = 0.58;
 // A law with less than this has no skewness.
 constexpr double kNoSkewness = 1e-3;
 
@@ -125,16 +129,19 @@ void EndFit::TakeMoments(std::span<const float> ends) {
 }
 
 void EndFit::TakeErrors() {
-  std::array<std::array<double, 3>, kBatches> value;
-  std::array<double, 3> mean = {};
+  std::array<std::array<double, kTerms>, kBatches> value;
+  std::array<double, kTerms> mean = {};
   for (int b = 0; b < kBatches; ++b) {
     const Batch& batch = batches_[b];
-    // A third moment of 3 y belongs to the mean, not to the skewness.
-    value[b] = {batch.mean, batch.deviation, (batch.cube - 3 * batch.mean) / 6};
-    for (int i = 0; i < 3; ++i) mean[i] += value[b][i] / kBatches;
+    const double square = batch.deviation * batch.deviation;
+    // A third moment of 3 y belongs to the mean, not to the skewness, and a
+    // fourth of 6 y^2 to the deviation.
+    value[b] = {batch.mean, batch.deviation, (batch.cube - 3 * batch.mean) / 6,
+                kKeptOfKurtosis * (batch.fourth - 6 * square) / 24};
+    for (int i = 0; i < kTerms; ++i) mean[i] += value[b][i] / kBatches;
   }
-  for (int i = 0; i < 3; ++i) {
-    for (int j = 0; j < 3; ++j) {
+  for (int i = 0; i < kTerms; ++i) {
+    for (int j = 0; j < kTerms; ++j) {
       for (const auto& v : value) {
         covariance_[i][j] +=
             (v[i] - mean[i]) * (v[j] - mean[j]) / (kBatches * (kBatches - 1));
@@ -144,10 +151,10 @@ void EndFit::TakeErrors() {
 }
 
 double EndFit::ErrorAt(double z) const {
-  const double weight[] = {1, z, z * z - 1};
+  const double weight[] = {1, z, z * z - 1, z * z * z - 3 * z};
   double variance = 0;
-  for (int i = 0; i < 3; ++i) {
-    for (int j = 0; j < 3; ++j) {
+  for (int i = 0; i < kTerms; ++i) {
+    for (int j = 0; j < kTerms; ++j) {
       variance += weight[i] * weight[j] * covariance_[i][j];
     }
   }

@@ -30,8 +30,8 @@ class EndFit {
   // The quantile at score z is mean + deviation * shape.At(z).
   const ScoreShape& shape() const { return shape_; }
 
-  // Standard error of that quantile: from how mean, deviation and skewness
-  // differ between parts of the sample.
+  // Standard error of that quantile: from how mean, deviation, skewness and
+  // kurtosis differ between parts of the sample.
   double ErrorAt(double z) const;
 
   // How far that quantile may be off because the law is extrapolated; 0 where
@@ -79,8 +79,11 @@ class EndFit {
   double skew_ = 0;
   ScoreShape lognormal_;  // with that skewness alone
   std::array<Batch, kBatches> batches_;
-  // Covariance of the means of mean, deviation and a sixth of the third moment.
-  std::array<std::array<double, 3>, 3> covariance_ = {};
+  static constexpr int kTerms = 4;
+
+  // Covariance of the coefficients of the law's expansion in Hermite
+  // polynomials of the score.
+  std::array<std::array<double, kTerms>, kTerms> covariance_ = {};
   ScoreShape shape_;
   Tail lower_, upper_;
 };

@@ -108,7 +108,8 @@ class ShapeTable {
  public:
   explicit ShapeTable(const ScoreShape& shape) {
     for (int i = 0; i <= kGridCells; ++i) {
-      log_cdf_.push_back(LogNormalCdf(shape.Inverse(kLow + i * kStep)));
+      log_cdf_.push_back(
+          TabulatedLogNormalCdf(shape.Inverse(kLow + i * kStep)));
     }
   }
 
@@ -121,8 +122,8 @@ class ShapeTable {
   }
 
  private:
-  static constexpr double kLow = -12, kStep = 1.0 / 32;
-  static constexpr int kGridCells = 24 * 32;
+  static constexpr double kLow = -12, kStep = 1.0 / 16;
+  static constexpr int kGridCells = 24 * 16;
   std::vector<double> log_cdf_;
 };
 
@@ -156,9 +157,11 @@ class ReplicaMaximum::Sampling {
     return absl::OkStatus();
   }
 
-  std::vector<MaximumLaw> Laws(const std::vector<bool>& needed) const {
+  absl::StatusOr<std::vector<MaximumLaw>> Laws(
+      const std::vector<bool>& needed, const base::Budget& budget) const {
     std::vector<MaximumLaw> laws(model_.stages);
     for (int stage = 0; stage < model_.stages; ++stage) {
+      if (budget.Cancelled()) return absl::CancelledError("cancelled");
       if (needed[stage]) laws[stage] = LawOfStage(stage);
     }
     return laws;
@@ -543,9 +546,9 @@ absl::Status ReplicaMaximum::Extend(int64_t samples, const base::Budget& budget,
   return sampling_->Extend(samples, budget, executor);
 }
 
-std::vector<MaximumLaw> ReplicaMaximum::Laws(
-    const std::vector<bool>& needed) const {
-  return sampling_->Laws(needed);
+absl::StatusOr<std::vector<MaximumLaw>> ReplicaMaximum::Laws(
+    const std::vector<bool>& needed, const base::Budget& budget) const {
+  return sampling_->Laws(needed, budget);
 }
 
 stats::Moments ReplicaMaximum::EndOfStage(int stage) const {

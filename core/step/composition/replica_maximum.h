@@ -79,7 +79,10 @@ class ReplicaMaximum {
 
   // The law of each stage, from what was simulated. Stages in `needed` alone
   // are filled in. Requires: Extend was OK.
-  std::vector<MaximumLaw> Laws(const std::vector<bool>& needed) const;
+  //
+  // Errors: CANCELLED.
+  absl::StatusOr<std::vector<MaximumLaw>> Laws(
+      const std::vector<bool>& needed, const base::Budget& budget) const;
 
   // Mean and deviation of one replica's end of `stage`, in seconds.
   // Requires: Extend was OK.

@@ -17,6 +17,12 @@ namespace {
 constexpr int kCompute = static_cast<int>(FactorClass::kCompute);
 constexpr int kNetwork = static_cast<int>(FactorClass::kNetwork);
 
+// Whether it varies from step to step or is another factor than 1.
+bool IsStepWide(const SharedFactor& shared) {
+  return shared.scope == FactorScope::kStep &&
+         !(shared.distribution.IsConstant() && shared.distribution.Mean() == 1);
+}
+
 class Integral {
  public:
   explicit Integral(const IntegralRequest& request)
@@ -39,12 +45,10 @@ class Integral {
  private:
   void DrawFactors() {
     for (auto& factor : factor_) factor.assign(n_, 1.0);
+    size_t factors = 0;
     for (const SharedFactor& shared : graph_.shared_factors) {
-      if (shared.scope != FactorScope::kStep) continue;
-      const auto& law = shared.distribution;
-      if (law.IsConstant() && law.Mean() == 1) continue;
-      has_factors_ = true;
-      const ScoreLaw values = ScoreLaw::Of(law);
+      if (!IsStepWide(shared)) continue;
+      const ScoreLaw& values = request_.factors[factors++];
       const std::vector<double> score = cube_.Next();
       for (int c = 0; c < kFactorClasses; ++c) {
         if (!shared.applies_to[c]) continue;
@@ -110,7 +114,7 @@ class Integral {
       base[i] = MaximumAt(i, stage) * factor_[kCompute][i];
     }
     const StageClosing& closing = request_.closings[stage];
-    if (!has_factors_ && CountRandom(closing) <= 1) {
+    if (request_.factors.empty() && CountRandom(closing) <= 1) {
       AddLanesAtOnce(stage, base);
       return;
     }
@@ -165,9 +169,14 @@ class Integral {
     KeepLatest(stage, end);
   }
 
-  static ScoreLaw LatestLane(const ClosingTask& task,
-                             const std::vector<double>& constant) {
-    if (task.law.size() == 1) return task.law[0].MaximumOfShifted(constant);
+  ScoreLaw LatestLane(const ClosingTask& task,
+                      const std::vector<double>& constant) {
+    if (task.law.size() == 1) {
+      const auto [least, most] =
+          std::minmax_element(constant.begin(), constant.end());
+      return *least == *most ? task.law[0].MaximumOf(OneLane()).ShiftedBy(*most)
+                             : task.law[0].MaximumOfShifted(constant);
+    }
     std::vector<ScoreLaw> lanes;
     for (size_t lane = 0; lane < constant.size(); ++lane) {
       lanes.push_back(task.law[lane].ShiftedBy(constant[lane]));
@@ -175,7 +184,15 @@ class Integral {
     return ScoreLaw::MaximumOfAll(lanes);
   }
 
-  // One lane that stands for `copies` equal ones.
+  // Scores of one among the lanes.
+  const std::vector<double>& OneLane() {
+    if (one_lane_.empty()) {
+      one_lane_ = ScoresOfOneAmong(static_cast<double>(graph_.grid.lanes));
+    }
+    return one_lane_;
+  }
+
+  // One lane, or one that stands for all where they are alike (`copies`).
   void AddLane(int stage, int lane, int copies,
                const std::vector<double>& base) {
     std::vector<double> end = base;
@@ -187,8 +204,9 @@ class Integral {
         for (int i = 0; i < n_; ++i) end[i] += seconds * factor[i];
         continue;
       }
-      const ScoreLaw law = copies == 1 ? task.of_lane(lane)
-                                       : task.of_lane(lane).MaximumOf(copies);
+      const ScoreLaw law = copies == 1
+                               ? task.of_lane(lane)
+                               : task.of_lane(lane).MaximumOf(OneLane());
       const std::vector<double> score = NextScores();
       for (int i = 0; i < n_; ++i) end[i] += law.At(score[i]) * factor[i];
     }
@@ -254,14 +272,22 @@ class Integral {
   std::vector<double> latest_;  // score of the latest replica
   std::vector<double> paired_;  // scores that go with it, until they are used
   std::vector<MaximumLaw::Place> place_;
-  bool has_factors_ = false;
   std::vector<int> node_;
   std::vector<double> part_;
   std::vector<double> step_;
+  std::vector<double> one_lane_;
   std::vector<int> leading_;  // stage that decides
 };
 
 }  // namespace
+
+std::vector<ScoreLaw> StepWideFactors(const StepGraph& graph) {
+  std::vector<ScoreLaw> laws;
+  for (const SharedFactor& shared : graph.shared_factors) {
+    if (IsStepWide(shared)) laws.push_back(ScoreLaw::Of(shared.distribution));
+  }
+  return laws;
+}
 
 IntegratedStep IntegrateStep(const IntegralRequest& request) {
   return Integral(request).Run();

@@ -27,6 +27,8 @@ struct IntegralRequest {
   const StepGraph* graph = nullptr;
   std::vector<RegimeNode> nodes;  // by rising ratio, at least one
   std::vector<StageClosing> closings;
+  // StepWideFactors of `graph`.
+  std::vector<ScoreLaw> factors;
   // Stages that can be last; the laws of the others are not looked at.
   std::vector<bool> needed;
   uint64_t random_key = 0;
@@ -41,6 +43,9 @@ struct IntegratedStep {
   // would lower.
   std::array<double, kQuantileLevels.size()> replica_error_seconds = {};
 };
+
+// Laws of the step-wide factors of `graph` other than 1, in their order.
+std::vector<ScoreLaw> StepWideFactors(const StepGraph& graph);
 
 // Without a meaning where the budget was cancelled half-way.
 IntegratedStep IntegrateStep(const IntegralRequest& request);

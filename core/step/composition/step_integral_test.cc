@@ -30,6 +30,7 @@ IntegratedStep Integrate(const StepGraph& graph, double seconds) {
   return IntegrateStep({.graph = &graph,
                         .nodes = {ConstantNode(seconds, stages)},
                         .closings = *closings,
+                        .factors = StepWideFactors(graph),
                         .needed = std::vector<bool>(stages, true),
                         .random_key = 1});
 }
@@ -108,6 +109,7 @@ TEST(StepIntegral, FactorsOfNothingAreNumbers) {
       {.graph = &graph,
        .nodes = {ConstantNode(0.1, 1, -1), ConstantNode(0.1, 1, 1)},
        .closings = *BuildClosingModel(graph),
+       .factors = StepWideFactors(graph),
        .needed = {true},
        .random_key = 1});
   for (const double seconds : step.time.quantile_seconds) {
@@ -127,6 +129,7 @@ TEST(StepIntegral, LatestStageDecides) {
   IntegralRequest request{.graph = &graph,
                           .nodes = {node},
                           .closings = *closings,
+                          .factors = {},
                           .needed = {true, true},
                           .random_key = 1};
   EXPECT_NEAR(IntegrateStep(request).time.mean_seconds, 0.203, 1e-12);
@@ -142,6 +145,7 @@ TEST(StepIntegral, ErrorsOfTheMaximaAreCarriedOver) {
       IntegrateStep({.graph = &graph,
                      .nodes = {node},
                      .closings = *BuildClosingModel(graph),
+                     .factors = {},
                      .needed = {true},
                      .random_key = 1});
   EXPECT_NEAR(step.replica_error_seconds[3], 0.004, 1e-9);

@@ -138,6 +138,34 @@ TEST(Structured, CancelledCallsEndAtOnce) {
   }
 }
 
+// Wherever it is when the caller goes: among the kinds, the laws of the stages
+// or the lanes of the closings. Each of the 16 replicas is a kind of 4 stages.
+TEST(Structured, CancellationIsSeenEverywhere) {
+  StepProfile profile = UnevenPipeline();
+  profile.optimizer = Distribution::MakeGamma(5, 0.2);
+  const StepGraph graph = BuildGraph(profile);
+  const ScriptedBudget whole({});
+  ASSERT_TRUE(Auto(graph, whole, 2000).ok());
+  EXPECT_GT(whole.looks(), 64);
+  // The last look finds an answer that is all but done.
+  for (int64_t looks = 0; looks + 3 < whole.looks(); ++looks) {
+    const ScriptedBudget budget({.looks_until_cancelled = looks});
+    EXPECT_EQ(Auto(graph, budget, 2000).status().code(),
+              absl::StatusCode::kCancelled);
+    EXPECT_LE(budget.looks(), looks + 16) << looks;
+  }
+}
+
+TEST(Structured, MoreSamplesThanAreKeptAreLeftToTheReference) {
+  const StepGraph graph = BuildGraph(Pipeline());
+  const ScriptedBudget budget(
+      {.per_look = absl::Milliseconds(1), .deadline = absl::Milliseconds(500)});
+  const auto time = Auto(graph, budget, int64_t{1} << 25);
+  ASSERT_TRUE(time.ok()) << time.status();
+  EXPECT_EQ(time->method, Method::kMonteCarlo);
+  EXPECT_EQ(time->quality, Quality::kReduced);
+}
+
 TEST(Structured, PassedDeadlineGivesNoAnswer) {
   const ScriptedBudget budget({.deadline = absl::ZeroDuration()});
   EXPECT_EQ(Auto(BuildGraph(Pipeline()), budget).status().code(),
