@@ -129,36 +129,37 @@ void EndFit::TakeMoments(std::span<const float> ends) {
 }
 
 void EndFit::TakeErrors() {
-  std::array<std::array<double, kTerms>, kBatches> value;
   std::array<double, kTerms> mean = {};
   for (int b = 0; b < kBatches; ++b) {
     const Batch& batch = batches_[b];
     const double square = batch.deviation * batch.deviation;
     // A third moment of 3 y belongs to the mean, not to the skewness, and a
     // fourth of 6 y^2 to the deviation.
-    value[b] = {batch.mean, batch.deviation, (batch.cube - 3 * batch.mean) / 6,
-                kKeptOfKurtosis * (batch.fourth - 6 * square) / 24};
-    for (int i = 0; i < kTerms; ++i) mean[i] += value[b][i] / kBatches;
+    coefficient_[b] = {batch.mean, batch.deviation,
+                       (batch.cube - 3 * batch.mean) / 6,
+                       kKeptOfKurtosis * (batch.fourth - 6 * square) / 24};
+    for (int i = 0; i < kTerms; ++i) mean[i] += coefficient_[b][i] / kBatches;
   }
-  for (int i = 0; i < kTerms; ++i) {
-    for (int j = 0; j < kTerms; ++j) {
-      for (const auto& v : value) {
-        covariance_[i][j] +=
-            (v[i] - mean[i]) * (v[j] - mean[j]) / (kBatches * (kBatches - 1));
-      }
-    }
+  for (auto& coefficient : coefficient_) {
+    for (int i = 0; i < kTerms; ++i) coefficient[i] -= mean[i];
   }
 }
 
-double EndFit::ErrorAt(double z) const {
-  const double weight[] = {1, z, z * z - 1, z * z * z - 3 * z};
-  double variance = 0;
-  for (int i = 0; i < kTerms; ++i) {
-    for (int j = 0; j < kTerms; ++j) {
-      variance += weight[i] * weight[j] * covariance_[i][j];
+EndFit::BatchOffsets EndFit::OffsetsAt(double z) const {
+  const double hermite[] = {1, z, z * z - 1, z * z * z - 3 * z};
+  BatchOffsets offsets = {};
+  for (int b = 0; b < kBatches; ++b) {
+    for (int i = 0; i < kTerms; ++i) {
+      offsets[b] += deviation_ * coefficient_[b][i] * hermite[i];
     }
   }
-  return deviation_ * std::sqrt(std::max(variance, 0.0));
+  return offsets;
+}
+
+double EndFit::ErrorOf(const BatchOffsets& offsets) {
+  double squares = 0;
+  for (const double offset : offsets) squares += offset * offset;
+  return std::sqrt(squares / (kBatches * (kBatches - 1)));
 }
 
 // A moment less `origin`, over the batches.

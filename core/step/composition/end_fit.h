@@ -30,9 +30,18 @@ class EndFit {
   // The quantile at score z is mean + deviation * shape.At(z).
   const ScoreShape& shape() const { return shape_; }
 
-  // Standard error of that quantile: from how mean, deviation, skewness and
-  // kurtosis differ between parts of the sample.
-  double ErrorAt(double z) const;
+  // Parts of the sample, of replicas b, b + kBatches, ...
+  static constexpr int kBatches = 16;
+  using BatchOffsets = std::array<double, kBatches>;
+
+  // How far each part would put that quantile from the mean of all: from its
+  // own mean, deviation, skewness and kurtosis.
+  BatchOffsets OffsetsAt(double z) const;
+
+  // Standard error of what parts put off by `offsets`.
+  static double ErrorOf(const BatchOffsets& offsets);
+
+  double ErrorAt(double z) const { return ErrorOf(OffsetsAt(z)); }
 
   // How far that quantile may be off because the law is extrapolated; 0 where
   // the sample is dense. The larger of two bounds: by how much a gamma with the
@@ -43,8 +52,6 @@ class EndFit {
   double MisfitAt(double z) const;
 
  private:
-  static constexpr int kBatches = 16;
-
   // Moments of standardised deviations in one part of the sample.
   struct Batch {
     double mean = 0;
@@ -81,9 +88,9 @@ class EndFit {
   std::array<Batch, kBatches> batches_;
   static constexpr int kTerms = 4;
 
-  // Covariance of the coefficients of the law's expansion in Hermite
-  // polynomials of the score.
-  std::array<std::array<double, kTerms>, kTerms> covariance_ = {};
+  // Coefficients of the law's expansion in Hermite polynomials of the score, by
+  // batch, less their mean.
+  std::array<std::array<double, kTerms>, kBatches> coefficient_ = {};
   ScoreShape shape_;
   Tail lower_, upper_;
 };

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "core/stats/normal.h"
-#include "core/step/composition/end_fit.h"
 #include "core/step/composition/score_law.h"
 
 namespace prism::step {
@@ -25,6 +24,9 @@ constexpr int64_t kFewestPairs = 4;
 constexpr double kPooledWeight = 64;
 // Strata of rare stalls: none, one, two or more.
 constexpr int kStrata = 3;
+// Replicas in each at least: the quantiles of those that stall are taken as
+// they are.
+constexpr int64_t kFewestOf[] = {0, 4096, 1024};
 // Where log P(maximum <= x) is tabulated, and how closely its ends are found.
 constexpr int kCells = 128;
 constexpr int kBisections = 8;
@@ -147,9 +149,10 @@ class ReplicaMaximum::Sampling {
     }
     for (int stratum = 0; stratum < kStrata; ++stratum) {
       if (stratum > 0 && model_.expected_stalls == 0) break;
-      // A quarter for each number of stalls is plenty: their spread is that of
-      // the stall, which counts far out only.
-      const int64_t wanted = stratum == 0 ? samples : samples / 4;
+      // A quarter for each number of stalls is plenty of many: their spread is
+      // that of the stall, which counts far out only.
+      const int64_t wanted =
+          stratum == 0 ? samples : std::max(samples / 4, kFewestOf[stratum]);
       if (!ExtendStratum(stratum, (wanted + 1) / 2, budget, executor)) {
         return absl::CancelledError("cancelled");
       }
@@ -519,7 +522,7 @@ class ReplicaMaximum::Sampling {
   // matter.
   void AddErrors(const StageFit& fit, MaximumLaw& law) const {
     for (const double score : one_among_) {
-      law.standard_error.push_back(fit.end.ErrorAt(score));
+      law.offsets.push_back(fit.end.OffsetsAt(score));
       law.misfit.push_back(fit.end.MisfitAt(score));
     }
   }
@@ -572,7 +575,8 @@ double Interpolate(const std::vector<double>& values, double score) {
 }  // namespace
 
 double MaximumLaw::ErrorAt(double score) const {
-  return Interpolate(standard_error, score);
+  const auto [node, part] = PlaceOf(score);
+  return EndFit::ErrorOf(offsets[part < 0.5 ? node : node + 1]);
 }
 
 double MaximumLaw::MisfitAt(double score) const {

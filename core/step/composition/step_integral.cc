@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <tuple>
 #include <utility>
 
@@ -221,12 +222,6 @@ class Integral {
     }
   }
 
-  // Of the maximum that decides sample i.
-  double LeadingError(int i) const {
-    return request_.nodes[node_[i]].stages[leading_[i]].ErrorAt(latest_[i]) *
-           factor_[kCompute][i];
-  }
-
   // The error of a quantile: that of the maxima, for the samples near it, and
   // that of the sample itself.
   IntegratedStep Summary() {
@@ -244,24 +239,39 @@ class Integral {
       const int middle = static_cast<int>(p * (n_ - 1));
       const int reach = std::max(1, n_ / 256);
       const double error =
-          MeanErrorBetween(sorted[std::max(0, middle - reach)],
-                           sorted[std::min(n_ - 1, middle + reach)]);
+          ErrorBetween(sorted[std::max(0, middle - reach)],
+                       sorted[std::min(n_ - 1, middle + reach)]);
       integrated.replica_error_seconds[q] = error;
+      integrated.own_error_seconds[q] = own;
       result.standard_error_seconds[q] = std::sqrt(own * own + error * error);
     }
     return integrated;
   }
 
-  // Over the steps from `first` to `last` seconds.
-  double MeanErrorBetween(double first, double last) const {
-    double error = 0;
+  // From the maxima: a quantile moves by what they move the steps near it, from
+  // `first` to `last` seconds, on average.
+  double ErrorBetween(double first, double last) const {
+    std::map<int, EndFit::BatchOffsets> sums;  // by sample
     int count = 0;
     for (int i = 0; i < n_; ++i) {
       if (step_[i] < first || step_[i] > last) continue;
-      error += LeadingError(i);
       ++count;
+      // The nearer node's.
+      const bool next = part_[i] > 0.5;
+      const RegimeNode& regime = request_.nodes[node_[i] + (next ? 1 : 0)];
+      const MaximumLaw& law = regime.stages[leading_[i]];
+      EndFit::BatchOffsets& sum = sums[regime.sample];
+      const auto [node, part] = place_[i];
+      const auto& offsets = law.offsets[part < 0.5 ? node : node + 1];
+      for (size_t b = 0; b < sum.size(); ++b) {
+        sum[b] += offsets[b] * factor_[kCompute][i];
+      }
     }
-    return error / std::max(count, 1);
+    double squares = 0;
+    for (const auto& [sample, sum] : sums) {
+      squares += std::pow(EndFit::ErrorOf(sum), 2);
+    }
+    return std::sqrt(squares) / std::max(count, 1);
   }
 
   const IntegralRequest& request_;
@@ -280,6 +290,82 @@ class Integral {
 };
 
 }  // namespace
+
+namespace {
+
+// Nodes that one interval becomes.
+constexpr int kRefinement = 4;
+
+// Weights of the values at all nodes in the value at `ratio`, between nodes i
+// and i + 1.
+std::vector<double> CubicWeights(const std::vector<double>& ratios, size_t i,
+                                 double ratio) {
+  std::vector<double> weight(ratios.size(), 0.0);
+  const double width = ratios[i + 1] - ratios[i];
+  const double t = (ratio - ratios[i]) / width;
+  weight[i] = (1 + 2 * t) * (1 - t) * (1 - t);
+  weight[i + 1] = t * t * (3 - 2 * t);
+  // `scale` times the slope at node k of the parabola around node m.
+  auto add_slope = [&](size_t k, double scale) {
+    const size_t m = std::clamp<size_t>(k, 1, ratios.size() - 2);
+    const double a = ratios[m - 1], b = ratios[m], c = ratios[m + 1];
+    const double x = ratios[k];
+    weight[m - 1] += scale * (2 * x - b - c) / ((a - b) * (a - c));
+    weight[m] += scale * (2 * x - a - c) / ((b - a) * (b - c));
+    weight[m + 1] += scale * (2 * x - a - b) / ((c - a) * (c - b));
+  };
+  add_slope(i, width * t * (1 - t) * (1 - t));
+  add_slope(i + 1, -width * t * t * (1 - t));
+  return weight;
+}
+
+// The mean of the nodes' laws by `weight`, but with errors of the nearer one.
+MaximumLaw MixLaws(const std::vector<RegimeNode>& nodes, int stage,
+                   const std::vector<double>& weight, size_t nearer) {
+  MaximumLaw law = nodes[nearer].stages[stage];
+  std::fill(law.seconds.begin(), law.seconds.end(), 0.0);
+  for (size_t k = 0; k < nodes.size(); ++k) {
+    const auto& seconds = nodes[k].stages[stage].seconds;
+    for (size_t j = 0; j < seconds.size(); ++j) {
+      law.seconds[j] += weight[k] * seconds[j];
+    }
+  }
+  for (size_t j = 1; j < law.seconds.size(); ++j) {
+    law.seconds[j] = std::max(law.seconds[j], law.seconds[j - 1]);
+  }
+  return law;
+}
+
+}  // namespace
+
+std::vector<RegimeNode> RefineNodes(const std::vector<RegimeNode>& nodes,
+                                    const std::vector<bool>& needed) {
+  if (nodes.size() < 3) return nodes;
+  std::vector<double> ratios;
+  for (const RegimeNode& node : nodes) {
+    ratios.push_back(std::exp(node.log_ratio));
+  }
+  std::vector<RegimeNode> refined;
+  for (size_t i = 0; i + 1 < nodes.size(); ++i) {
+    refined.push_back(nodes[i]);
+    for (int part = 1; part < kRefinement; ++part) {
+      const double t = static_cast<double>(part) / kRefinement;
+      const double ratio = ratios[i] + t * (ratios[i + 1] - ratios[i]);
+      const auto weight = CubicWeights(ratios, i, ratio);
+      RegimeNode& node = refined.emplace_back();
+      node.log_ratio = std::log(ratio);
+      node.stages.resize(needed.size());
+      node.sample = nodes[t < 0.5 ? i : i + 1].sample;
+      for (size_t stage = 0; stage < needed.size(); ++stage) {
+        if (!needed[stage]) continue;
+        node.stages[stage] = MixLaws(nodes, static_cast<int>(stage), weight,
+                                     t < 0.5 ? i : i + 1);
+      }
+    }
+  }
+  refined.push_back(nodes.back());
+  return refined;
+}
 
 std::vector<ScoreLaw> StepWideFactors(const StepGraph& graph) {
   std::vector<ScoreLaw> laws;

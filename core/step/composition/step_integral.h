@@ -21,7 +21,16 @@ namespace prism::step {
 struct RegimeNode {
   double log_ratio = 0;
   std::vector<MaximumLaw> stages;
+  // Nodes of one sample have errors in common, others have none.
+  int sample = 0;
 };
+
+// `nodes` with others between them, on a curve through all: cubics with the
+// slopes of the parabolas through three neighbours, in the ratio itself. The
+// time of a replica is a smooth convex function of it. Between two nodes there
+// is nothing but a chord. Requires: rising ratios, one law a stage in `needed`.
+std::vector<RegimeNode> RefineNodes(const std::vector<RegimeNode>& nodes,
+                                    const std::vector<bool>& needed);
 
 struct IntegralRequest {
   const StepGraph* graph = nullptr;
@@ -42,6 +51,8 @@ struct IntegratedStep {
   // Of each quantile's standard error, the part that more simulated replicas
   // would lower.
   std::array<double, kQuantileLevels.size()> replica_error_seconds = {};
+  // The part that more steps would lower.
+  std::array<double, kQuantileLevels.size()> own_error_seconds = {};
 };
 
 // Laws of the step-wide factors of `graph` other than 1, in their order.

@@ -19,23 +19,21 @@ namespace {
 // Replicas simulated for a first look at the error.
 constexpr int64_t kFirstSamples = 1024;
 constexpr int64_t kFewestSamples = 256;
-// Errors of a quantile from the replicas, as shares of the distance between the
-// quartiles, and the draws that reaching them may cost: some four and ten
-// milliseconds on one core.
-struct Target {
-  double error;
-  double most_draws;
-};
-constexpr Target kTargets[] = {{0.013, 2e6}, {0.022, 8e6}};
-// From one look to the next.
-constexpr int64_t kMostGrowth = 8;
-constexpr double kWorthGrowing = 1.25;
+// Error of a quantile from the replicas, as a share of the distance between the
+// quartiles, and the draws and replicas that reaching it may cost.
+constexpr double kTargetError = 0.018;
+constexpr double kMostDraws = 8e6;
 constexpr double kMostSamples = 3 << 14;
+// From one look to the next.
+constexpr int64_t kMostGrowth = 4;
+constexpr double kWorthGrowing = 1.25;
 // Samples that are kept, when so many are asked for: 64 Mi values, and as many
 // as the random streams of one part of a sample hold.
 constexpr int64_t kMostKept = int64_t{1} << 26;
 constexpr int64_t kMostStreams = int64_t{1} << 24;
 constexpr int kFitDraws = 8;
+// Between the keys of the nodes: 2^64 over the golden ratio.
+constexpr uint64_t kKeyStep = 0x9E3779B97F4A7C15;
 
 // What is stated as the error, in standard errors: wide enough to hold in nine
 // cases of ten and more.
@@ -81,10 +79,7 @@ std::vector<double> RegimeRatios(const StepGraph& graph) {
     high += network ? most : -least;
   }
   if (high - low < 1e-9) return {(low + high) / 2};
-  const int nodes = high - low < 0.05   ? 2
-                    : high - low < 0.5  ? 3
-                    : high - low < 1.25 ? 5
-                                        : 7;
+  const int nodes = high - low < 0.05 ? 2 : high - low < 1.25 ? 3 : 4;
   std::vector<double> ratios;
   for (int i = 0; i < nodes; ++i) {
     ratios.push_back(low + (high - low) * i / (nodes - 1));
@@ -216,13 +211,14 @@ class Structured {
               .model = std::make_unique<PipelineModel>(*std::move(model)),
               .request = std::make_unique<MaximumRequest>(),
               .maximum = nullptr};
-    node.request->random_key = options_.random_key;
+    // Draws of its own, so that the errors of the nodes average out.
+    node.request->random_key = options_.random_key + kKeyStep * nodes_.size();
     for (const StageClosing& closing : integral_.closings) {
       node.request->closing_mean.push_back(closing.mean);
     }
     auto selected =
         SelectKinds(graph_, *node.model, kinds, node.request->closing_mean,
-                    options_.random_key, budget_);
+                    node.request->random_key, budget_);
     if (!selected.ok()) return false;
     node.request->kinds = std::move(selected->kinds);
     node.request->factors = std::move(selected->factors);
@@ -271,11 +267,14 @@ class Structured {
     if (integral_.needed.empty()) MarkNeeded();
     if (fitted_samples_ != samples_) {
       integral_.nodes.clear();
-      for (const Node& node : nodes_) {
+      for (size_t i = 0; i < nodes_.size(); ++i) {
+        const Node& node = nodes_[i];
         auto laws = node.maximum->Laws(integral_.needed, budget_);
         if (!laws.ok()) return laws.status();
-        integral_.nodes.push_back({node.log_ratio, *std::move(laws)});
+        integral_.nodes.push_back(
+            {node.log_ratio, *std::move(laws), static_cast<int>(i)});
       }
+      integral_.nodes = RefineNodes(integral_.nodes, integral_.needed);
       fitted_samples_ = samples_;
     }
     integral_.samples = steps;
@@ -347,26 +346,30 @@ class Structured {
     return static_cast<int64_t>(affordable);
   }
 
-  // Replicas after which the error should be small against the spread: very
-  // small where draws are cheap, small enough where they are not.
+  // Replicas after which the error should be small against the spread.
   int64_t SamplesFor(const IntegratedStep& step) const {
     const double spread = Spread(step);
     if (spread <= 0) return 0;
-    double worst = 0;
-    for (size_t i = 1; i < step.replica_error_seconds.size(); ++i) {
-      worst = std::max(worst, step.replica_error_seconds[i] / spread);
-    }
     // Fitting the laws of the stages costs as much as a few draws each.
     const double draws = static_cast<double>(nodes_.size()) *
                          static_cast<double>(nodes_[0].model->draws() +
                                              kFitDraws * graph_.grid.stages);
-    double wanted = 0;
-    for (const auto& [error, most_draws] : kTargets) {
-      const double excess = worst / error;
-      wanted = std::max(
-          wanted, std::min(samples_ * excess * excess, most_draws / draws));
+    const double excess = Excess(step, kTargetError * spread);
+    return static_cast<int64_t>(std::min(
+        {samples_ * excess * excess, kMostDraws / draws, kMostSamples}));
+  }
+
+  // By how much the errors of quantiles from the replicas exceed `seconds`, or
+  // up to twice that where the integral will leave as much open.
+  static double Excess(const IntegratedStep& step, double seconds) {
+    double excess = 0;
+    for (size_t q = kFirstJudged; q < kQuantileLevels.size(); ++q) {
+      const double own =
+          step.own_error_seconds[q] * std::sqrt(double{kFewSteps} / kSteps);
+      const double allowed = std::clamp(own, seconds, 2 * seconds);
+      excess = std::max(excess, step.replica_error_seconds[q] / allowed);
     }
-    return static_cast<int64_t>(std::min(wanted, kMostSamples));
+    return excess;
   }
 
   StepTime Answer(const IntegratedStep& step) const {
