@@ -1,9 +1,8 @@
 #include "core/step/composition/end_fit.h"
 
-#include <hwy/contrib/sort/vqsort.h>
-
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "core/stats/normal.h"
 #include "core/stats/sample_quantiles.h"
@@ -52,16 +51,42 @@ const std::array<double, kMiddle + 1>& Probabilities() {
 
 double FourthPower(double x) { return x * x * x * x; }
 
-// Of `sorted`, as stats::SortedQuantile.
-double QuantileOf(std::span<const float> sorted, double p) {
-  const double position =
-      std::clamp(p, 0.0, 1.0) * static_cast<double>(sorted.size() - 1);
-  const auto low = static_cast<size_t>(position);
-  const size_t high = std::min(low + 1, sorted.size() - 1);
-  const double part = position - static_cast<double>(low);
-  const double at = sorted[low];
-  return at + part * (static_cast<double>(sorted[high]) - at);
-}
+// Quantiles of standardised values, from counts in bins much narrower than
+// their errors: a fraction of the time that sorting takes.
+class BinnedSample {
+ public:
+  BinnedSample(std::span<const float> values, double mean, double deviation)
+      : below_(kBins + 1, 0), n_(static_cast<double>(values.size())) {
+    const auto origin = static_cast<float>(mean);
+    const auto scale = static_cast<float>(kBinsPerUnit / deviation);
+    const auto middle = static_cast<float>(kBins / 2);
+    const auto last = static_cast<float>(kBins - 1);
+    for (const float x : values) {
+      const float bin = (x - origin) * scale + middle;
+      ++below_[1 + static_cast<size_t>(std::clamp(bin, 0.0f, last))];
+    }
+    std::partial_sum(below_.begin(), below_.end(), below_.begin());
+  }
+
+  double Quantile(double p) const {
+    const double rank = std::clamp(p, 0.0, 1.0) * n_;
+    const auto next = std::lower_bound(below_.begin() + 1, below_.end() - 1,
+                                       rank, [](uint32_t below, double r) {
+                                         return static_cast<double>(below) < r;
+                                       });
+    const double low = *(next - 1);
+    const double width = static_cast<double>(*next) - low;
+    const double part = width > 0 ? (rank - low) / width : 0;
+    const auto bin = static_cast<double>(next - below_.begin() - 1);
+    return (bin + part - kBins / 2) / kBinsPerUnit;
+  }
+
+ private:
+  static constexpr int kBins = 4096;
+  static constexpr double kBinsPerUnit = 256;
+  std::vector<uint32_t> below_;  // by bin, values below it
+  double n_;
+};
 
 }  // namespace
 
@@ -184,18 +209,19 @@ double EndFit::Shrunk(double Batch::*moment, double origin) const {
 }
 
 void EndFit::FollowSample(std::span<const float> ends) {
-  std::vector<float> sorted(ends.begin(), ends.end());
-  hwy::Sorter()(sorted.data(), sorted.size(), hwy::SortAscending());
+  const BinnedSample sample(ends, mean_, deviation_);
+  const auto quantile = [&](double p) { return sample.Quantile(p); };
+  const auto n = static_cast<double>(ends.size());
   std::vector<double> offset(kNodes, 0.0);
-  FollowTail(-1, sorted, offset);
-  FollowTail(1, sorted, offset);
+  FollowTail(-1, n, quantile, offset);
+  FollowTail(1, n, quantile, offset);
   shape_ = shape_.MovedBy(offset);
 }
 
 // From the middle outwards in one direction.
-void EndFit::FollowTail(int direction, std::span<const float> sorted,
+void EndFit::FollowTail(int direction, double n,
+                        const std::function<double(double)>& quantile,
                         std::span<double> offset) {
-  const auto n = static_cast<double>(sorted.size());
   Tail& tail = direction < 0 ? lower_ : upper_;
   double dense_offset = 0;
   for (int i = 0; i <= kMiddle; ++i) {
@@ -213,12 +239,9 @@ void EndFit::FollowTail(int direction, std::span<const float> sorted,
     const double slope =
         (shape_.At(z + ScoreShape::kStep) - shape_.At(z - ScoreShape::kStep)) /
         (2 * ScoreShape::kStep);
-    const double error =
-        std::max((QuantileOf(sorted, p + half) - QuantileOf(sorted, p - half)) /
-                     (2 * deviation_),
-                 half * slope / stats::NormalDensity(z));
-    const double off =
-        (QuantileOf(sorted, p) - mean_) / deviation_ - shape_.At(z);
+    const double error = std::max((quantile(p + half) - quantile(p - half)) / 2,
+                                  half * slope / stats::NormalDensity(z));
+    const double off = quantile(p) - shape_.At(z);
     const double wrong = kWrongErrors * error;
     if (n * beyond >= kDenseSamples) {
       const double chance =

@@ -6,6 +6,7 @@
 #define PRISM_CORE_STEP_COMPOSITION_END_FIT_H_
 
 #include <array>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -78,7 +79,8 @@ class EndFit {
   Estimate OverBatches(double Batch::*moment, double origin) const;
   double Shrunk(double Batch::*moment, double origin) const;
   void FollowSample(std::span<const float> ends);
-  void FollowTail(int direction, std::span<const float> sorted,
+  void FollowTail(int direction, double n,
+                  const std::function<double(double)>& quantile,
                   std::span<double> offset);
 
   double mean_ = 0;
