@@ -72,8 +72,8 @@ double Evaluate(const CurvePolynomial& polynomial, double z) {
 // where that is less: rare far values do not count.
 double BodyDeviation(const TailLaw& law) {
   constexpr double kQuartile = 0.6744897501960817;
-  const std::vector<double> quartiles =
-      law.AtScores(std::array{-kQuartile, kQuartile});
+  static const ScoreTargets kTargets(std::array{-kQuartile, kQuartile});
+  const std::vector<double> quartiles = law.AtScores(kTargets);
   return std::min(std::sqrt(law.variance()),
                   (quartiles[1] - quartiles[0]) / (2 * kQuartile));
 }
@@ -83,23 +83,30 @@ double BodyDeviation(const TailLaw& law) {
 ScoreCurve::ScoreCurve(const TailLaw& law)
     : constant_(law.is_constant()), mean_(law.mean()) {
   if (constant_) return;
-  std::vector<double> scores(kFitScores);
-  for (int i = 0; i < kFitScores; ++i) scores[i] = FitScore(i);
-  std::vector<double> values = law.AtScores(scores);
+  static const ScoreTargets kFitTargets = [] {
+    std::array<double, kFitScores> scores;
+    for (int i = 0; i < kFitScores; ++i) scores[i] = FitScore(i);
+    return ScoreTargets(scores);
+  }();
+  std::vector<double> values = law.AtScores(kFitTargets);
   polynomial_ = Fit(values, mean_);
   double worst = 0;
   for (int i = 0; i < kFitScores; ++i) {
-    if (std::abs(scores[i]) > 3.6) continue;
-    worst = std::max(
-        worst, std::abs(values[i] - mean_ - Evaluate(polynomial_, scores[i])));
+    const double z = FitScore(i);
+    if (std::abs(z) > 3.6) continue;
+    worst =
+        std::max(worst, std::abs(values[i] - mean_ - Evaluate(polynomial_, z)));
   }
   if (worst <= kFitError * BodyDeviation(law)) return;
-  const double end = static_cast<double>(kCurveEnd);
-  scores.resize(kCurveCells + 1);
-  for (int i = 0; i <= kCurveCells; ++i) {
-    scores[i] = 2 * end * i / kCurveCells - end;
-  }
-  values = law.AtScores(scores);
+  static const ScoreTargets kTableTargets = [] {
+    constexpr double kEnd = static_cast<double>(kCurveEnd);
+    std::array<double, kCurveCells + 1> scores;
+    for (int i = 0; i <= kCurveCells; ++i) {
+      scores[i] = 2 * kEnd * i / kCurveCells - kEnd;
+    }
+    return ScoreTargets(scores);
+  }();
+  values = law.AtScores(kTableTargets);
   table_.resize(values.size());
   for (size_t i = 0; i < values.size(); ++i) {
     table_[i] = static_cast<float>(values[i] - mean_);

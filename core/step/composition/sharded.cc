@@ -29,12 +29,13 @@ constexpr int kMostBatchSamples = 1 << 16;
 // Student's factor for 95% from eight batches: of chance, what is stated.
 constexpr double kDeviations = 2.36;
 // What the tables of a law are wrong by, as a share of its deviation, at most:
-// sharded_law_test holds maxima and sums to it.
+// judged; sharded_law_test holds maxima and sums to it.
 constexpr double kTableError = 0.003;
 
 // Where lanes meet, two constructions are at hand: entries with their own laws,
 // and the latest of them with its law. They err to opposite sides; the answer
-// is a third of the way from the first to the second.
+// is a third of the way from the first to the second: judged by trials of 0,
+// 0.3 and 1, not derived.
 constexpr double kLatestWeight = 1.0 / 3;
 // Batches for which the first is computed beside, on the same draws.
 constexpr int kCompared = 2;

@@ -111,9 +111,6 @@ class StretchBuilder {
     if (!HasOneClass() || HasTooManyEntries()) return std::nullopt;
     AddParts();
     if (IsOver(budget_)) return std::nullopt;
-    std::vector<RepeatedLaw> terms;
-    for (const Part& part : parts_) terms.push_back({&part.law, part.count});
-    result_.own = SumOf(terms, kOwnTail, budget_);
     result_.own_moments = first_;
     result_.own_moments += between_;
     result_.own_moments += last_;
@@ -123,6 +120,9 @@ class StretchBuilder {
       if (IsOver(budget_)) return std::nullopt;
       return std::move(result_);
     }
+    std::vector<RepeatedLaw> terms;
+    for (const Part& part : parts_) terms.push_back({&part.law, part.count});
+    result_.own = SumOf(terms, kOwnTail, budget_);
     if (!SetReplicas() || !SetBarriers()) return std::nullopt;
     if (result_.meets && setting_.needs_copula) SetCopula();
     if (result_.meets) SetLatest();

@@ -76,7 +76,8 @@ struct ReplicaWork {
 // Immutable and thread-safe.
 struct StretchLaw {
   bool meets = false;
-  // What a replica adds at the stage's factor, without slowdown and load.
+  // What a replica adds at the stage's factor, without slowdown and load; not
+  // where replicas are drawn one by one.
   TailLaw own;
   std::shared_ptr<const HazardTable> own_hazard;
   WorkMoments own_moments;

@@ -17,7 +17,7 @@ double CorrelationOfLatest(const TailLaw& one, int copies,
   constexpr int kBisections = 8;
   std::array<double, kScores> scores;
   for (int i = 0; i < kScores; ++i) scores[i] = i * kStep - kEnd;
-  const std::vector<double> values = one.AtScores(scores);
+  const std::vector<double> values = one.AtScores(ScoreTargets(scores));
   // The mean is that of the values, weighted with the density of the largest
   // score; its distribution function conditions on the common score.
   auto mean = [&](double rho) {

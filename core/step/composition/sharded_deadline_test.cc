@@ -196,6 +196,20 @@ TEST(ShardedSamplesTest, AreAsManyAsAskedForAndLowerTheError) {
             0.5 * few->standard_error_seconds[kMedian]);
 }
 
+// Whatever the strata of a round: at every level.
+TEST(ShardedSamplesTest, OfOneSumNeverRaiseTheError) {
+  for (int replicas : {4, 64, 1000}) {
+    const StepProfile profile = Sharded(replicas, 1, false, false);
+    const auto few = Answer(profile, ScriptedBudget({}), 1024);
+    const auto many = Answer(profile, ScriptedBudget({}), 64000);
+    ASSERT_TRUE(few.ok() && many.ok());
+    for (size_t q = 0; q < kQuantileLevels.size(); ++q) {
+      EXPECT_LE(many->standard_error_seconds[q], few->standard_error_seconds[q])
+          << replicas << " replicas, level " << kQuantileLevels[q];
+    }
+  }
+}
+
 TEST(ShardedSamplesTest, AreNoMoreThanTheLawsAreWorth) {
   const auto time =
       Answer(Sharded(4, 1, false, false), ScriptedBudget({}), 10'000'000);

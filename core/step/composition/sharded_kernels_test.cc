@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -95,6 +96,77 @@ TEST(TakeLatestTest, KeepsTheLarger) {
   TakeLatest(clock.data(), kRow, latest.data());
   for (size_t i = 0; i < kRow; ++i) {
     EXPECT_EQ(latest[i], std::max<double>(64, static_cast<double>(i)));
+  }
+}
+
+TEST(TakeLatestAfterTest, KeepsTheLaterOfBoth) {
+  const auto clock = Rising(0, 1), factor = Rising(1, 0.01),
+             seconds = Rising(5, -0.5);
+  std::vector<double> latest = Rising(60, 0);
+  TakeLatestAfter(clock.data(), factor.data(), seconds.data(), kRow,
+                  latest.data());
+  for (size_t i = 0; i < kRow; ++i) {
+    const double end = clock[i] + factor[i] * seconds[i];
+    EXPECT_NEAR(latest[i], std::max(60.0, end), 1e-12) << i;
+  }
+}
+
+TEST(TakeLatestSumTest, KeepsTheLaterOfBoth) {
+  const auto a = Rising(0, 1), b = Rising(1, 0.01), c = Rising(5, -0.5);
+  std::vector<double> latest = Rising(60, 0);
+  TakeLatestSum(a.data(), b.data(), 0.5, c.data(), kRow, latest.data());
+  for (size_t i = 0; i < kRow; ++i) {
+    EXPECT_NEAR(latest[i], std::max(60.0, a[i] + b[i] + 0.5 * c[i]), 1e-12)
+        << i;
+  }
+}
+
+// Rows of complex numbers of size 1 for roots.
+struct Numbers {
+  std::vector<double> re, im;
+  ComplexRow row() { return {re.data(), im.data()}; }
+};
+
+Numbers Roots() {
+  Numbers roots{std::vector<double>(kRow), std::vector<double>(kRow)};
+  for (size_t i = 0; i < kRow; ++i) {
+    roots.re[i] = std::cos(0.1 * static_cast<double>(i));
+    roots.im[i] = std::sin(0.1 * static_cast<double>(i));
+  }
+  return roots;
+}
+
+TEST(ComplexRowsTest, JoiningUndoesSplitting) {
+  Numbers a{Rising(1, 2), Rising(-3, 1)}, b{Rising(0, -1), Rising(7, 0.5)};
+  const Numbers first = a, second = b;
+  Numbers roots = Roots();
+  SplitHalves(roots.row(), kRow, a.row(), b.row());
+  EXPECT_NEAR(a.im[3], first.im[3] + second.im[3], 1e-12);
+  EXPECT_GT(std::abs(b.re[3] - (first.re[3] - second.re[3])), 0.1);
+  JoinHalves(roots.row(), kRow, a.row(), b.row());
+  for (size_t i = 0; i < kRow; ++i) {
+    EXPECT_NEAR(a.re[i], 2 * first.re[i], 1e-9) << i;
+    EXPECT_NEAR(a.im[i], 2 * first.im[i], 1e-9) << i;
+    EXPECT_NEAR(b.re[i], 2 * second.re[i], 1e-9) << i;
+    EXPECT_NEAR(b.im[i], 2 * second.im[i], 1e-9) << i;
+  }
+}
+
+TEST(ComplexRowsTest, ProductsAddAngles) {
+  Numbers roots = Roots(), product = Roots();
+  MultiplyRows(roots.row(), kRow, product.row());
+  for (size_t i = 0; i < kRow; ++i) {
+    EXPECT_NEAR(product.re[i], std::cos(0.2 * static_cast<double>(i)), 1e-12);
+    EXPECT_NEAR(product.im[i], std::sin(0.2 * static_cast<double>(i)), 1e-12);
+  }
+}
+
+TEST(ExpMinusTest, IsTheExponential) {
+  std::vector<float> row = Scores(0, 80);
+  const std::vector<float> exponent = row;
+  ExpMinus(kRow, row.data());
+  for (size_t i = 0; i < kRow; ++i) {
+    EXPECT_NEAR(row[i] / std::exp(-exponent[i]), 1, 1e-5) << exponent[i];
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <vector>
@@ -61,8 +62,9 @@ TEST(TailLawTest, ValuesAtScoresAreQuantiles) {
   const auto samples = Distribution::MakeEmpirical({1, 2, 4, 8});
   const auto gamma = Distribution::MakeGamma(3, 0.5);
   const std::vector<double> scores = {-2, -1, -0.3, 0.1, 0.5, 1.5, 3};
-  const auto at_samples = TailLaw::Of(samples).AtScores(scores);
-  const auto at_gamma = TailLaw::Of(gamma).AtScores(scores);
+  const ScoreTargets targets(scores);
+  const auto at_samples = TailLaw::Of(samples).AtScores(targets);
+  const auto at_gamma = TailLaw::Of(gamma).AtScores(targets);
   for (size_t i = 0; i < scores.size(); ++i) {
     const double p = stats::NormalCdf(scores[i]);
     EXPECT_NEAR(at_samples[i], samples.Quantile(p), 1e-6) << scores[i];
@@ -127,6 +129,46 @@ TEST(HazardTableTest, FollowsTheLawInBodyAndTail) {
     EXPECT_NEAR(table.At(x) / law.Hazard(x), 1, 5e-3) << x;
   }
   EXPECT_EQ(table.At(1e9), 0);
+}
+
+TEST(HazardTableTest, RowsAddWhatSingleValuesDo) {
+  constexpr size_t kNodes = 88;
+  const auto gamma = Distribution::MakeGamma(4, 0.4);
+  const auto jumps = Distribution::MakeEmpirical({1, 2, 2, 9});
+  for (const auto& distribution : {gamma, jumps}) {
+    const HazardTable table(TailLaw::Of(distribution));
+    // From below all values to far above them.
+    const double first = -0.517, step = 0.4;
+    std::vector<float> row(kNodes, 1.0f);
+    table.AddTo(first, step, 3, kNodes, row.data());
+    for (size_t i = 0; i < kNodes; ++i) {
+      const double one = table.At(first + step * static_cast<double>(i));
+      EXPECT_NEAR(row[i], 1 + 3 * one, 1e-4 * (1 + 3 * one)) << i;
+    }
+  }
+}
+
+// Each node stands for one in 2,048 at most, and for little of what is beyond.
+TEST(TailLawTest, ManySamplesAreThinnedWithinOneInTwoThousand) {
+  constexpr int kSamples = 1000000;
+  std::vector<double> samples(kSamples);
+  for (int i = 0; i < kSamples; ++i) {
+    samples[i] = std::exp(stats::NormalQuantile((i + 0.5) / kSamples));
+    // A hump, and a tenth of one value.
+    if (i > kSamples * 4 / 5 && i < kSamples * 9 / 10) samples[i] = 3;
+  }
+  std::sort(samples.begin(), samples.end());
+  const TailLaw law = TailLaw::OfSamples(samples);
+  for (double x : {0.01, 0.2, 1.0, 2.999, 3.0, 9.0, 80.0}) {
+    const auto below =
+        std::upper_bound(samples.begin(), samples.end(), x) - samples.begin();
+    const double above = static_cast<double>(kSamples - below) / kSamples;
+    EXPECT_NEAR(law.Above(x), above, std::min(5e-4, 0.1 * above)) << x;
+    EXPECT_NEAR(law.Below(x), 1 - above, std::min(5e-4, 0.1 * (1 - above)))
+        << x;
+  }
+  EXPECT_EQ(law.low(), samples.front());
+  EXPECT_EQ(law.high(), samples.back());
 }
 
 }  // namespace

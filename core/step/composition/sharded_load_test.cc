@@ -36,7 +36,8 @@ std::vector<BarrierMoments> ForwardMoments(const StepGraph& graph,
       {.factor = {1, 1, 1}, .load = &load, .needs_copula = false}, cache,
       base::UnlimitedBudget());
   EXPECT_TRUE(law.has_value());
-  const LoadPool pool(graph, load, 7, kRows);
+  const ReplicaLoads loads(graph, load);
+  const LoadPool pool(loads, 7, kRows);
   return pool.Moments(*law, 0, base::UnlimitedBudget());
 }
 

@@ -28,6 +28,10 @@ constexpr double kMostDraws = 1500;
 // than this share of all: what the network's factor does to the step is then
 // wrong by no more than that.
 constexpr double kLeastMix = 0.02;
+// By how much of its variance reusing rows of meetings may make the answer's
+// chance more, and how often at most.
+constexpr double kReuseVariance = 1;
+constexpr double kMostReuse = 8;
 // What matters of the upper tail of a sum over the step.
 constexpr double kStepTail = 1e-6;
 
@@ -48,7 +52,10 @@ class ModelBuilder {
     model_.lanes = graph_.grid.lanes;
     model_.lanes_alike = graph_.slowdown.empty();
     SetRatios();
-    one_by_one_ = model_.load == nullptr && MeetingDraws() <= kMostDraws;
+    if (load_ != nullptr) {
+      model_.loads = std::make_shared<const ReplicaLoads>(graph_, *load_);
+    }
+    one_by_one_ = load_ == nullptr && MeetingDraws() <= kMostDraws;
     for (double ratio : model_.ratios) {
       if (!BuildLaws(ratio)) return std::nullopt;
     }
@@ -73,14 +80,15 @@ class ModelBuilder {
       if (shared.scope == FactorScope::kReplica) return false;
       if (shared.scope == FactorScope::kStep) {
         if (applies[kCompute] != applies[kOptimizer]) return false;
-        model_.factors.push_back(&shared);
+        model_.factors.push_back(
+            {&shared, ScoreCurve(TailLaw::Of(shared.distribution))});
         continue;
       }
-      if (model_.load != nullptr || !applies[kCompute] || applies[kOptimizer] ||
+      if (load_ != nullptr || !applies[kCompute] || applies[kOptimizer] ||
           applies[kNetwork]) {
         return false;
       }
-      model_.load = &shared.distribution;
+      load_ = &shared.distribution;
     }
     return std::all_of(constant_.begin(), constant_.end(),
                        [](double factor) { return factor > 0; });
@@ -112,10 +120,10 @@ class ModelBuilder {
   }
 
   // Share of a step's network draws that barriers wait for.
-  double NetworkInsideBarriers() const {
+  double NetworkInsideBarriers() {
     double inside = 0, outside = 0;
     auto mean = [this](int distribution) {
-      return graph_.distributions[distribution].Mean();
+      return cache_.Get(distribution).mean();
     };
     for (const StretchRun& run : model_.program.runs) {
       const Stretch& stretch = model_.program.stretches[run.stretch];
@@ -139,7 +147,7 @@ class ModelBuilder {
 
   void SetRatios() {
     double low = 0, high = 0;
-    for (const SharedFactor* shared : model_.factors) {
+    for (const auto& [shared, values] : model_.factors) {
       if (shared->applies_to[kCompute] == shared->applies_to[kNetwork]) {
         continue;
       }
@@ -206,7 +214,7 @@ class ModelBuilder {
                         return run.stretch == static_cast<int>(s) &&
                                run.microbatch != kAbsent;
                       });
-      setting.load = loaded ? model_.load : nullptr;
+      setting.load = loaded ? load_ : nullptr;
       auto law = BuildStretchLaw(graph_, model_.program.stretches[s], setting,
                                  cache_, budget_);
       if (!law.has_value()) return false;
@@ -249,16 +257,34 @@ class ModelBuilder {
         if (!law.excess.empty()) pending_.stalls[run.stretch] += run.count;
       }
       pending_.network_constant += law.network_constant * run.count;
-      const double variance =
-          law.barrier.empty() ? law.own.variance() : law.barrier[0]->variance();
+      const double variance = law.barrier.empty() ? law.own_moments.variance(1)
+                                                  : law.barrier[0]->variance();
       model_.deviations += run.count * std::sqrt(variance);
+      (law.meets ? met_variance_ : other_variance_) += run.count * variance;
+      mean_ += run.count * (law.barrier.empty() ? law.own_moments.mean(1)
+                                                : law.barrier[0]->mean());
       const int collective = model_.program.stretches[run.stretch].collective;
       if (collective != kAbsent) {
         pending_.collectives[collective] += run.count;
       }
     }
     Flush(true);
+    SetMeetingReuse();
     return !IsOver(budget_);
+  }
+
+  // A row of a meeting may serve several samples where the meetings make little
+  // of the step's variance: what they share then adds no more than
+  // kReuseVariance of what chance costs.
+  void SetMeetingReuse() {
+    double all = met_variance_ + other_variance_;
+    for (const auto& [shared, values] : model_.factors) {
+      if (!shared->applies_to[kCompute]) continue;
+      all += mean_ * mean_ * shared->distribution.Variance();
+    }
+    if (met_variance_ <= 0) return;
+    model_.meeting_reuse = static_cast<int>(
+        std::clamp(1 + kReuseVariance * all / met_variance_, 1.0, kMostReuse));
   }
 
   void AddMeeting(const StretchRun& run) {
@@ -376,7 +402,10 @@ class ModelBuilder {
   std::map<Pending, std::shared_ptr<const ItemCurves>> sum_curves_;
   std::map<int, std::shared_ptr<const ItemCurves>> meeting_curves_;
   std::map<int, std::shared_ptr<const WorkCurves>> work_curves_;
+  const stats::Distribution* load_ = nullptr;
   bool one_by_one_ = false;
+  // Of the step, by where they come from; without step-wide factors.
+  double met_variance_ = 0, other_variance_ = 0, mean_ = 0;
   ShardedModel model_;
 };
 

@@ -9,6 +9,7 @@
 #include "core/base/budget.h"
 #include "core/step/composition/score_curve.h"
 #include "core/step/composition/sharded_barrier.h"
+#include "core/step/composition/sharded_load.h"
 #include "core/step/composition/sharded_program.h"
 
 namespace prism::step {
@@ -29,6 +30,12 @@ struct WorkCurves {
   ScoreCurve collectives, latest;
 };
 
+// A factor of the whole step and its values.
+struct StepFactor {
+  const SharedFactor* shared = nullptr;
+  ScoreCurve values;
+};
+
 // Stretches without meetings in a row, or one with meetings.
 struct ShardedItem {
   bool meets = false;
@@ -45,8 +52,8 @@ struct ShardedModel {
   const StepGraph* graph = nullptr;
   ShardedProgram program;
   // Step-wide random factors; constant ones are in the laws.
-  std::vector<const SharedFactor*> factors;
-  const stats::Distribution* load = nullptr;  // null: none
+  std::vector<StepFactor> factors;
+  std::shared_ptr<const ReplicaLoads> loads;  // null: none
   // Ratios of network to compute factors that laws are built for; one entry
   // where no barrier mixes them.
   std::vector<double> ratios;
@@ -56,6 +63,8 @@ struct ShardedModel {
   // Lanes that are simulated: 1 where one draw stands for the latest of all.
   int lanes = 1;
   bool lanes_alike = true;
+  // Samples that one row of a meeting's draws may serve.
+  int meeting_reuse = 1;
   // Deviations of all barriers of a step, added up, in seconds: what tables are
   // wrong by is the same in barriers that are alike.
   double deviations = 0;

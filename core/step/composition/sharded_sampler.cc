@@ -6,8 +6,8 @@
 #include <set>
 #include <utility>
 
+#include "core/stats/draw_kernels.h"
 #include "core/stats/normal.h"
-#include "core/step/composition/pipeline_kernels.h"
 #include "core/step/composition/sharded_budget.h"
 #include "core/step/composition/sharded_kernels.h"
 
@@ -17,18 +17,26 @@ namespace {
 constexpr int kCompute = static_cast<int>(FactorClass::kCompute);
 constexpr int kNetwork = static_cast<int>(FactorClass::kNetwork);
 
-constexpr uint32_t kShardedStreams = 0x5E000000;
 constexpr uint64_t kRoundKey = 0xD1B54A32D192ED03;
-// Coordinates that are stratified, where a lane is all there is and where
-// lanes meet; the others are plain draws at a tenth of the cost.
+// Coordinates that are stratified; the others are plain draws at a fifth of the
+// cost.
 constexpr int kStratified = 24;
-constexpr int kStratifiedMeetings = 6;
 // Rows of the pool of loads, fewer where each has many barriers.
 constexpr int kMostPoolRows = 96;
 constexpr int kLeastPoolRows = 32;
 constexpr int kPoolBarriers = 512;
-// Each costs some ten microseconds.
-constexpr int kEntriesBetweenLooks = 64;
+// Of a meeting in one round, at least.
+constexpr int kLeastMeetingRows = 128;
+constexpr int kSamplesStep = 32;
+constexpr uint64_t kMeetingKey = 0xA0761D6478BD642F;
+// Before everything.
+constexpr double kNever = -1e300;
+
+// A number below `rows` for each key.
+int PlaceOf(uint64_t key, int rows) {
+  const uint64_t mixed = (key ^ (key >> 29)) * kRoundKey;
+  return static_cast<int>((mixed >> 32) * static_cast<uint64_t>(rows) >> 32);
+}
 
 int PoolRows(const ShardedModel& model) {
   std::set<int> loaded;
@@ -43,46 +51,7 @@ int PoolRows(const ShardedModel& model) {
                     kMostPoolRows);
 }
 
-int StratifiedCoordinates(const ShardedModel& model) {
-  const bool meets =
-      std::any_of(model.items.begin(), model.items.end(),
-                  [](const ShardedItem& item) { return item.meets; });
-  return meets ? kStratifiedMeetings : kStratified;
-}
-
 }  // namespace
-
-ShardedSampler::ScoreSource::ScoreSource(uint64_t key, int samples,
-                                         int stratified)
-    : key_(key),
-      cube_(key, samples),
-      stratified_(stratified),
-      row_(kScoreRows),
-      sample_(samples / 2),
-      scores_(static_cast<size_t>(samples) * kScoreRows),
-      exact_(samples) {
-  std::iota(sample_.begin(), sample_.end(), 0U);
-}
-
-const float* ShardedSampler::ScoreSource::Next() {
-  if (stratified_ > 0) return NextExact();
-  // Of each pair of rows of samples the second mirrors the first.
-  if (row_ == kScoreRows) {
-    ScoreRows(key_, group_++, kShardedStreams, sample_.data(), sample_.size(),
-              scores_.data());
-    row_ = 0;
-  }
-  return &scores_[exact_.size() * row_++];
-}
-
-const float* ShardedSampler::ScoreSource::NextExact() {
-  --stratified_;
-  const std::vector<double> scores = cube_.Next();
-  for (size_t i = 0; i < exact_.size(); ++i) {
-    exact_[i] = static_cast<float>(scores[i]);
-  }
-  return exact_.data();
-}
 
 ShardedSampler::ShardedSampler(const ShardedModel& model, uint64_t random_key,
                                double latest_weight)
@@ -90,8 +59,7 @@ ShardedSampler::ShardedSampler(const ShardedModel& model, uint64_t random_key,
 
 void ShardedSampler::StartRound(int samples) {
   n_ = static_cast<size_t>(samples);
-  scores_.emplace(random_key_ + kRoundKey * round_++, samples,
-                  StratifiedCoordinates(model_));
+  scores_.emplace(random_key_ + kRoundKey * round_++, samples, kStratified);
   clock_.assign(model_.lanes, std::vector<double>(n_, 0.0));
 }
 
@@ -100,7 +68,7 @@ bool ShardedSampler::Extend(int samples, const base::Budget& budget) {
   StartRound(samples);
   DrawFactors();
   PlaceBetweenRatios();
-  if (model_.load != nullptr) {
+  if (model_.loads != nullptr) {
     if (moments_.empty() && !DrawPool(budget)) return false;
     if (!DrawLoads(budget)) return false;
   }
@@ -116,8 +84,7 @@ bool ShardedSampler::Extend(int samples, const base::Budget& budget) {
 void ShardedSampler::DrawFactors() {
   compute_.assign(n_, 1.0);
   network_.assign(n_, 1.0);
-  for (const SharedFactor* shared : model_.factors) {
-    const ScoreCurve values(TailLaw::Of(shared->distribution));
+  for (const auto& [shared, values] : model_.factors) {
     const float* score = scores_->NextExact();
     for (size_t i = 0; i < n_; ++i) {
       const double factor =
@@ -145,8 +112,7 @@ void ShardedSampler::PlaceBetweenRatios() {
 }
 
 bool ShardedSampler::DrawPool(const base::Budget& budget) {
-  const LoadPool pool(*model_.graph, *model_.load, random_key_,
-                      PoolRows(model_));
+  const LoadPool pool(*model_.loads, random_key_, PoolRows(model_));
   decltype(moments_) moments;
   for (const auto& laws : model_.laws) {
     auto& node = moments.emplace_back(laws.size());
@@ -182,7 +148,6 @@ bool ShardedSampler::DrawLoads(const base::Budget& budget) {
 
 bool ShardedSampler::AddItem(const ShardedItem& item,
                              const base::Budget& budget) {
-  if (item.work != nullptr) return MeetOneByOne(item, budget);
   if (item.meets) return Meet(item, budget);
   for (int lane = 0; lane < model_.lanes; ++lane) {
     if (IsOver(budget)) return false;
@@ -287,173 +252,98 @@ ShardedSampler::StallRows ShardedSampler::DrawStalls(
   return rows;
 }
 
-// A replica's lanes work, wait for the last of them, go through all meetings
-// together and work on; the barrier waits for the last replica.
-bool ShardedSampler::MeetOneByOne(const ShardedItem& item,
-                                  const base::Budget& budget) {
-  const WorkCurves& curves = *item.work;
-  const auto& slowdown = model_.graph->slowdown;
-  const auto& latest_of = model_.laws[0][item.stretch]->work->latest_of;
-  // The laws are those at the first ratio.
-  std::vector<double> network(network_);
-  for (double& factor : network) factor /= model_.ratios[0];
-  std::vector<double> factor(compute_), end(n_), start(n_);
-  const int lanes = model_.lanes;
-  std::vector<std::vector<double>> next(lanes, std::vector<double>(n_, -1e300));
-  auto set_factor = [&](double speed) {
-    for (size_t i = 0; i < n_; ++i) factor[i] = compute_[i] * speed;
-  };
-  auto add = [&](const ScoreCurve& curve, const std::vector<double>& by,
-                 std::vector<double>& clock) {
-    const float* score = curve.is_constant() ? nullptr : scores_->Next();
-    curve.Add(score, by.data(), n_, clock.data());
-  };
-  for (int r = 0; r < model_.graph->grid.replicas; ++r) {
-    if (IsOver(budget)) return false;
-    std::fill(start.begin(), start.end(), -1e300);
-    for (int lane = 0; lane < lanes; ++lane) {
-      if (!slowdown.empty()) set_factor(slowdown[r * lanes + lane]);
-      end = clock_[lane];
-      add(curves.first_compute, factor, end);
-      add(curves.first_network, network, end);
-      TakeLatest(end.data(), n_, start.data());
-    }
-    add(curves.collectives, network, start);
-    if (latest_of.empty()) {
-      add(curves.latest, compute_, start);
-    } else {
-      set_factor(latest_of[r].first);
-      add(curves.latest, factor, start);
-      AddScaledConstant(compute_.data(), latest_of[r].second, n_, start.data());
-    }
-    for (int lane = 0; lane < lanes; ++lane) {
-      if (!slowdown.empty()) set_factor(slowdown[r * lanes + lane]);
-      end = start;
-      add(curves.last_compute, factor, end);
-      add(curves.last_network, network, end);
-      TakeLatest(end.data(), n_, next[lane].data());
-    }
-  }
+bool ShardedSampler::Meet(const ShardedItem& item, const base::Budget& budget) {
+  std::vector<std::vector<double>> next(model_.lanes,
+                                        std::vector<double>(n_, kNever));
+  const bool done = item.microbatch != kAbsent ? MeetByLoad(item, budget, next)
+                                               : MeetByRows(item, budget, next);
+  if (!done) return false;
+  AddStalls(*model_.laws[0][item.stretch], next);
   clock_ = std::move(next);
   return true;
 }
 
-bool ShardedSampler::Meet(const ShardedItem& item, const base::Budget& budget) {
-  const StretchLaw& law = *model_.laws[0][item.stretch];
-  const MeetingCopula& copula = law.copula;
-  const std::array<float, 4> weight = {
-      static_cast<float>(copula.common), static_cast<float>(copula.same_first),
-      static_cast<float>(copula.same_last), static_cast<float>(copula.own)};
-  if (item.microbatch != kAbsent) {
-    mean_.assign(n_, 0.0);
-    variance_.assign(n_, 0.0);
-    third_.assign(n_, 0.0);
-    AddLoadMoments(item.stretch, item.microbatch, 0, 1);
-    // Now the deviation, and the factor of the quadratic term.
+// Each block of samples takes all rows, from another one on.
+bool ShardedSampler::MeetByRows(const ShardedItem& item,
+                                const base::Budget& budget,
+                                std::vector<std::vector<double>>& next) {
+  const int samples = static_cast<int>(n_);
+  const int rows = std::max(samples / model_.meeting_reuse,
+                            std::min(samples, kLeastMeetingRows)) /
+                   kSamplesStep * kSamplesStep;
+  const uint64_t key = random_key_ + kMeetingKey * ++meeting_;
+  if (!rows_.Draw(model_, item, rows, key, latest_weight_, budget)) {
+    return false;
+  }
+  std::vector<double> end(rows);
+  for (int block = 0; block * rows < samples; ++block) {
+    if (IsOver(budget)) return false;
+    const size_t start = static_cast<size_t>(block) * rows;
+    const auto count = std::min<size_t>(rows, n_ - start);
+    const int first = block == 0 ? 0 : PlaceOf(key + block, rows);
+    for (int from = 0; from < model_.lanes; ++from) {
+      for (int to = 0; to < model_.lanes; ++to) {
+        const size_t e = static_cast<size_t>(from) * model_.lanes + to;
+        const double* clock = &clock_[from][start];
+        const size_t last = ratio_weight_.size() - 1;
+        for (size_t q = 0; q < last; ++q) {
+          std::copy_n(clock, q == 0 ? count : 0, end.begin());
+          stats::AddScaled(rows_.From(q, e, first), &ratio_weight_[q][start],
+                           count, end.data());
+          clock = end.data();
+        }
+        TakeLatestAfter(clock, &ratio_weight_[last][start],
+                        rows_.From(last, e, first), count, &next[to][start]);
+      }
+    }
+  }
+  return true;
+}
+
+bool ShardedSampler::MeetByLoad(const ShardedItem& item,
+                                const base::Budget& budget,
+                                std::vector<std::vector<double>>& next) {
+  mean_.assign(n_, 0.0);
+  variance_.assign(n_, 0.0);
+  third_.assign(n_, 0.0);
+  AddLoadMoments(item.stretch, item.microbatch, 0, 1);
+  // Now the deviation, and the factor of the quadratic term.
+  for (size_t i = 0; i < n_; ++i) {
+    third_[i] = variance_[i] > 0 ? third_[i] / variance_[i] / 6 : 0;
+    variance_[i] = std::sqrt(variance_[i]);
+  }
+  const auto score =
+      EntryScores(model_.laws[0][item.stretch]->copula, model_.lanes,
+                  static_cast<int>(n_), *scores_, budget);
+  for (size_t e = 0; e < score.size(); ++e) {
+    const auto& from = clock_[e / model_.lanes];
+    auto& to = next[e % model_.lanes];
     for (size_t i = 0; i < n_; ++i) {
-      third_[i] = variance_[i] > 0 ? third_[i] / variance_[i] / 6 : 0;
-      variance_[i] = std::sqrt(variance_[i]);
+      const double z = static_cast<double>(score[e][i]);
+      const double end =
+          from[i] + mean_[i] + variance_[i] * z + third_[i] * (z * z - 1);
+      to[i] = std::max(to[i], end);
     }
   }
-  const int lanes = model_.lanes;
-  auto copy = [this](const float* row) { return ScoreRow(row, row + n_); };
+  return !score.empty();
+}
+
+// Stalls of single replicas, from the clocks before the meeting.
+void ShardedSampler::AddStalls(const StretchLaw& law,
+                               std::vector<std::vector<double>>& next) {
   using Place = StretchStall::Place;
-  const StallRows shared_stalls = DrawStalls(law, Place::kShared);
-  const StallRows first_stalls = DrawStalls(law, Place::kFirst);
-  const StallRows last_stalls = DrawStalls(law, Place::kLast);
-  const ScoreRow common = copy(scores_->Next());
-  std::vector<ScoreRow> last;
-  for (int to = 0; to < lanes; ++to) last.push_back(copy(scores_->Next()));
-  std::vector<ScoreRow> score(static_cast<size_t>(lanes) * lanes);
-  for (int from = 0; from < lanes; ++from) {
-    if (IsOver(budget)) return false;
-    const ScoreRow first = copy(scores_->Next());
-    for (int to = 0; to < lanes; ++to) {
-      ScoreRow& own = score[from * lanes + to];
-      own.resize(n_);
-      MixScores({common.data(), first.data(), last[to].data(), scores_->Next()},
-                weight, n_, own.data());
-    }
-  }
-  std::vector<std::vector<double>> entry(score.size(),
-                                         std::vector<double>(n_, 0.0));
-  if (!AddEntries(item, score, budget, entry)) return false;
-  std::vector<std::vector<double>> next(lanes, std::vector<double>(n_, -1e300));
-  for (int from = 0; from < lanes; ++from) {
-    if (IsOver(budget)) return false;
-    for (int to = 0; to < lanes; ++to) {
-      auto& end = entry[from * lanes + to];
-      for (const auto* stalls :
-           {&shared_stalls[0], &first_stalls[from], &last_stalls[to]}) {
+  const StallRows shared = DrawStalls(law, Place::kShared);
+  const StallRows first = DrawStalls(law, Place::kFirst);
+  const StallRows last = DrawStalls(law, Place::kLast);
+  for (int from = 0; from < model_.lanes; ++from) {
+    for (int to = 0; to < model_.lanes; ++to) {
+      for (const auto* stalls : {&shared[0], &first[from], &last[to]}) {
         for (const auto& [i, seconds] : *stalls) {
-          end[i] = std::max(end[i], seconds);
+          next[to][i] = std::max(next[to][i], clock_[from][i] + seconds);
         }
       }
-      for (size_t i = 0; i < n_; ++i) end[i] += clock_[from][i];
-      TakeLatest(end.data(), n_, next[to].data());
     }
   }
-  clock_ = std::move(next);
-  return true;
-}
-
-// What the stretch adds from lane to lane, without stalls.
-bool ShardedSampler::AddEntries(const ShardedItem& item,
-                                const std::vector<ScoreRow>& score,
-                                const base::Budget& budget,
-                                std::vector<std::vector<double>>& entry) {
-  if (item.microbatch != kAbsent) {
-    for (size_t e = 0; e < entry.size(); ++e) {
-      for (size_t i = 0; i < n_; ++i) {
-        const double z = static_cast<double>(score[e][i]);
-        entry[e][i] = mean_[i] + variance_[i] * z + third_[i] * (z * z - 1);
-      }
-    }
-    return true;
-  }
-  const std::vector<double> one(n_, 1.0);
-  std::vector<std::vector<double>> at(entry.size());
-  for (size_t q = 0; q < item.curves->compute.size(); ++q) {
-    const auto& curves = item.curves->compute[q];
-    std::vector<double> latest(n_, -1e300);
-    for (size_t e = 0; e < entry.size(); ++e) {
-      if (e % kEntriesBetweenLooks == 0 && IsOver(budget)) return false;
-      at[e].assign(n_, 0.0);
-      const ScoreCurve& curve = curves.size() == 1 ? curves[0] : curves[e];
-      curve.Add(score[e].data(), one.data(), n_, at[e].data());
-      TakeLatest(at[e].data(), n_, latest.data());
-    }
-    std::vector<double> missing(n_, 0.0);
-    if (latest_weight_ > 0) {
-      missing = MissingTo(item.curves->latest[q], latest);
-    }
-    for (size_t e = 0; e < entry.size(); ++e) {
-      for (size_t i = 0; i < n_; ++i) {
-        entry[e][i] +=
-            ratio_weight_[q][i] * (at[e][i] + latest_weight_ * missing[i]);
-      }
-    }
-  }
-  return true;
-}
-
-// The scores know of the entries in pairs, and the law of the latest is known:
-// samples in the order of their latest entry take its quantiles.
-std::vector<double> ShardedSampler::MissingTo(
-    const ScoreCurve& law, const std::vector<double>& latest) {
-  std::vector<uint32_t> order(latest.size());
-  std::iota(order.begin(), order.end(), 0U);
-  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-    return latest[a] < latest[b];
-  });
-  std::vector<double> missing(latest.size());
-  for (size_t rank = 0; rank < order.size(); ++rank) {
-    const double u =
-        (static_cast<double>(rank) + 0.5) / static_cast<double>(order.size());
-    missing[order[rank]] =
-        law.At(stats::NormalQuantile(u)) - latest[order[rank]];
-  }
-  return missing;
 }
 
 }  // namespace prism::step

@@ -2,17 +2,16 @@
 #ifndef PRISM_CORE_STEP_COMPOSITION_SHARDED_SAMPLER_H_
 #define PRISM_CORE_STEP_COMPOSITION_SHARDED_SAMPLER_H_
 
-#include <array>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "core/base/budget.h"
-#include "core/step/composition/hypercube.h"
 #include "core/step/composition/sharded_load.h"
+#include "core/step/composition/sharded_meeting.h"
 #include "core/step/composition/sharded_model.h"
+#include "core/step/composition/sharded_scores.h"
 
 namespace prism::step {
 
@@ -39,27 +38,6 @@ class ShardedSampler {
   const std::vector<double>& steps() const { return steps_; }
 
  private:
-  // Rows of normal scores, the first ones stratified. A row holds until the
-  // next is asked for.
-  class ScoreSource {
-   public:
-    ScoreSource(uint64_t key, int samples, int stratified);
-    const float* Next();
-    // For draws that few others even out.
-    const float* NextExact();
-
-   private:
-    uint64_t key_;
-    Hypercube cube_;
-    int stratified_;
-    uint32_t group_ = 0;
-    int row_ = 0;
-    std::vector<uint32_t> sample_;
-    std::vector<float> scores_;
-    std::vector<float> exact_;
-  };
-  using ScoreRow = std::vector<float>;
-
   // Those that return bool: false where the budget is over.
   void StartRound(int samples);
   void DrawFactors();
@@ -72,13 +50,12 @@ class ShardedSampler {
   void AddCurve(const ScoreCurve& curve, const std::vector<double>& factor,
                 double* clock);
   void AddCurves(const ItemCurves& curves, int entry, double* clock);
-  bool AddEntries(const ShardedItem& item, const std::vector<ScoreRow>& score,
-                  const base::Budget& budget,
-                  std::vector<std::vector<double>>& entry);
-  static std::vector<double> MissingTo(const ScoreCurve& law,
-                                       const std::vector<double>& latest);
-  bool MeetOneByOne(const ShardedItem& item, const base::Budget& budget);
   bool Meet(const ShardedItem& item, const base::Budget& budget);
+  bool MeetByRows(const ShardedItem& item, const base::Budget& budget,
+                  std::vector<std::vector<double>>& next);
+  bool MeetByLoad(const ShardedItem& item, const base::Budget& budget,
+                  std::vector<std::vector<double>>& next);
+  void AddStalls(const StretchLaw& law, std::vector<std::vector<double>>& next);
   // By lane; one list for all lanes where the stalls are shared.
   using StallRows = std::vector<std::vector<std::pair<int, double>>>;
   // (sample, seconds from the start of the stretch) of replicas that stall.
@@ -89,6 +66,7 @@ class ShardedSampler {
   const uint64_t random_key_;
   const double latest_weight_;
   uint64_t round_ = 0;
+  uint64_t meeting_ = 0;  // of all rounds
   std::vector<double> steps_;
   // Of the round.
   size_t n_ = 0;
@@ -103,6 +81,7 @@ class ShardedSampler {
   std::vector<std::vector<std::vector<std::vector<BarrierMoments>>>> moments_;
   std::vector<std::vector<double>> clock_;  // [lane][i]
   std::vector<double> mean_, variance_, third_;
+  MeetingRows rows_;
 };
 
 }  // namespace prism::step
