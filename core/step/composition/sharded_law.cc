@@ -449,10 +449,13 @@ HazardTable::HazardTable(const TailLaw& law) {
     range.high = std::max(ends[i + 1], ends[i]);
     const double width = range.high - range.low;
     range.cells_per_second = width > 0 ? kHazardCells / width : 0;
-    for (int cell = 0; cell <= kHazardCells; ++cell) {
+    for (int cell = 0; cell < kHazardCells; ++cell) {
       hazard_.push_back(static_cast<float>(
           cursor.Hazard(range.low + width * cell / kHazardCells)));
     }
+    // Where the range ends at a jump, what is left of it.
+    hazard_.push_back(
+        static_cast<float>(cursor.Hazard(range.high - 1e-9 * width)));
   }
 }
 

@@ -29,7 +29,7 @@ constexpr double kRestPlace[] = {0.05, 0.2, 0.45, 0.8};
 
 // Hazards that end the integral: of the maximum, from above and below.
 constexpr double kLastHazard = 3e-5;
-constexpr double kFirstHazard = 8;
+constexpr float kFirstHazard = 8;
 // Cells of the integral, where the law is smooth and where it is not: one less
 // than whole vectors.
 constexpr int kCells = 23;
@@ -48,12 +48,32 @@ struct Late {
 // Values of the common law at the hazards that matter.
 struct HazardEnds {
   explicit HazardEnds(const HazardTable& own)
-      : first(own.Inverse(kFirstHazard)),
+      : first(own.Inverse(static_cast<double>(kFirstHazard))),
         early(own.Inverse(kEarlyHazard)),
         least(own.Inverse(kLeastHazard)),
         last(own.Inverse(kLastHazard)) {}
   double first, early, least, last;
 };
+
+// A value below which the maximum hardly ever lies, not below `low`.
+double FirstOfMaximum(const HazardTable& own, const std::vector<Late>& late,
+                      double low, double high) {
+  constexpr int kPasses = 2;
+  constexpr size_t kNodes = 8;
+  for (int pass = 0; pass < kPasses && high > low; ++pass) {
+    const double step = (high - low) / (kNodes - 1);
+    std::array<float, kNodes> hazard = {};
+    for (const Late& l : late) {
+      own.AddTo((low - l.shift) * l.inverse_scale, step * l.inverse_scale,
+                l.count, kNodes, hazard.data());
+    }
+    size_t first = 0;
+    while (first + 2 < kNodes && hazard[first + 1] >= kFirstHazard) ++first;
+    low += static_cast<double>(first) * step;
+    if (first == 0) break;
+  }
+  return low;
+}
 
 // Mean, variance and third moment of the maximum, from its distribution
 // function on equidistant values.
@@ -73,6 +93,7 @@ BarrierMoments MomentsOfMaximum(const HazardTable& own, const HazardEnds& ends,
     high =
         std::max(high, l.shift + l.scale * own.Inverse(kLastHazard / l.count));
   }
+  low = FirstOfMaximum(own, late, low, high);
   const double step = (high - low) / cells;
   if (step <= 0) return {high, 0, 0};
   std::array<float, kManyCells + 1> row = {};

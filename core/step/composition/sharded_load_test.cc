@@ -74,6 +74,16 @@ TEST(LoadPoolTest, EqualLoadsLeaveThePlainMaximum) {
   }
 }
 
+// Of many replicas that take one time more often than not, one does.
+TEST(LoadPoolTest, ValuesThatManyTakeAreNotSpread) {
+  const auto compute =
+      Distribution::MakeMixture({{0.44, Distribution::MakeGamma(5, 0.1)},
+                                 {0.56, Distribution::MakeConstant(10)}});
+  const auto rows =
+      ForwardMoments(Graph(60, compute), Distribution::MakeLognormal(1, 1e-6));
+  EXPECT_NEAR(rows[0].mean * 1e3, 10, 0.005);
+}
+
 TEST(LoadPoolTest, ASlowReplicaIsDrawnEvenIfItsLoadIsSmall) {
   const auto rows =
       ForwardMoments(Graph(2000, Distribution::MakeConstant(1), 3),
