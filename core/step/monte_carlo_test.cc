@@ -3,9 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <limits>
 #include <optional>
 
 #include "core/step/random_profile.h"
@@ -18,34 +16,6 @@ using stats::Distribution;
 
 constexpr int kMedian = 3;
 constexpr int kP95 = 5;
-
-// Time that passes by being looked at.
-class ScriptedBudget final : public base::Budget {
- public:
-  struct Script {
-    absl::Duration per_look = absl::ZeroDuration();
-    absl::Duration deadline = absl::InfiniteDuration();
-    int64_t looks_until_cancelled = std::numeric_limits<int64_t>::max();
-  };
-
-  explicit ScriptedBudget(const Script& script) : script_(script) {}
-
-  bool Cancelled() const override {
-    return ++looks_ > script_.looks_until_cancelled;
-  }
-  absl::Duration Elapsed() const override {
-    return ++looks_ * script_.per_look;
-  }
-  absl::Duration Remaining() const override {
-    return script_.deadline - Elapsed();
-  }
-
-  int64_t looks() const { return looks_; }
-
- private:
-  const Script script_;
-  mutable std::atomic<int64_t> looks_{0};
-};
 
 // One rank whose step is a lognormal of mean 2.
 StepGraph NoisyGraph(double cv) {

@@ -3,9 +3,12 @@
 #ifndef PRISM_CORE_STEP_TEST_SUPPORT_H_
 #define PRISM_CORE_STEP_TEST_SUPPORT_H_
 
+#include <atomic>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
+#include "core/base/budget.h"
 #include "core/step/simulate.h"
 #include "core/step/step_graph.h"
 #include "core/step/step_profile.h"
@@ -42,6 +45,34 @@ StepProfile ConstantProfile(ScheduleKind schedule, int stages, int chunks,
 // failure is a failed expectation and the result empty.
 StepTime SimulateSamples(const StepGraph& graph, int64_t samples,
                          uint64_t random_key = 1, int threads = 1);
+
+// Time that passes by being looked at. Thread-safe.
+class ScriptedBudget final : public base::Budget {
+ public:
+  struct Script {
+    absl::Duration per_look = absl::ZeroDuration();
+    absl::Duration deadline = absl::InfiniteDuration();
+    int64_t looks_until_cancelled = std::numeric_limits<int64_t>::max();
+  };
+
+  explicit ScriptedBudget(const Script& script) : script_(script) {}
+
+  bool Cancelled() const override {
+    return ++looks_ > script_.looks_until_cancelled;
+  }
+  absl::Duration Elapsed() const override {
+    return ++looks_ * script_.per_look;
+  }
+  absl::Duration Remaining() const override {
+    return script_.deadline - Elapsed();
+  }
+
+  int64_t looks() const { return looks_; }
+
+ private:
+  const Script script_;
+  mutable std::atomic<int64_t> looks_{0};
+};
 
 // Seconds of a graph without randomness; expects that the nominal step and
 // every quantile of the simulation agree on them.

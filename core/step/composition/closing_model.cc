@@ -34,7 +34,8 @@ ScoreLaw MaximumOfScaled(const ScoreLaw& law, std::vector<double> factors) {
 
 class ClosingBuilder {
  public:
-  explicit ClosingBuilder(const StepGraph& graph) : graph_(graph) {}
+  ClosingBuilder(const StepGraph& graph, const base::Budget& budget)
+      : graph_(graph), budget_(budget) {}
 
   std::optional<StageClosing> Build(int stage) const {
     StageClosing closing;
@@ -90,6 +91,7 @@ class ClosingBuilder {
         task.factor_class != FactorClass::kNetwork && !graph_.slowdown.empty();
     const RankGrid& grid = graph_.grid;
     for (int lane = 0; lane < (slowed ? grid.lanes : 1); ++lane) {
+      if (budget_.Cancelled()) break;
       std::vector<double> factors(grid.replicas, 1.0);
       for (int r = 0; slowed && r < grid.replicas; ++r) {
         factors[r] =
@@ -107,17 +109,18 @@ class ClosingBuilder {
   }
 
   const StepGraph& graph_;
+  const base::Budget& budget_;
 };
 
 }  // namespace
 
 std::optional<std::vector<StageClosing>> BuildClosingModel(
-    const StepGraph& graph) {
-  const ClosingBuilder builder(graph);
+    const StepGraph& graph, const base::Budget& budget) {
+  const ClosingBuilder builder(graph, budget);
   std::vector<StageClosing> closings;
   for (int stage = 0; stage < graph.grid.stages; ++stage) {
     auto closing = builder.Build(stage);
-    if (!closing.has_value()) return std::nullopt;
+    if (!closing.has_value() || budget.Cancelled()) return std::nullopt;
     closings.push_back(*std::move(closing));
   }
   return closings;

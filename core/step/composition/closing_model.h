@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/base/budget.h"
 #include "core/step/composition/score_law.h"
 #include "core/step/step_graph.h"
 
@@ -34,9 +35,11 @@ struct StageClosing {
   double mean = 0;  // of all tasks, in seconds
 };
 
-// One entry per stage; nothing where a closing has another shape.
+// One entry per stage; nothing where a closing has another shape. `budget` is
+// looked at between lanes; where it is cancelled, there is nothing either.
 std::optional<std::vector<StageClosing>> BuildClosingModel(
-    const StepGraph& graph);
+    const StepGraph& graph,
+    const base::Budget& budget = base::UnlimitedBudget());
 
 }  // namespace prism::step
 

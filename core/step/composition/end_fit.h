@@ -6,6 +6,7 @@
 #define PRISM_CORE_STEP_COMPOSITION_END_FIT_H_
 
 #include <array>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -30,9 +31,18 @@ class EndFit {
   // The quantile at score z is mean + deviation * shape.At(z).
   const ScoreShape& shape() const { return shape_; }
 
-  // Standard error of that quantile: from how mean, deviation and skewness
-  // differ between parts of the sample.
-  double ErrorAt(double z) const;
+  // Parts of the sample, of replicas b, b + kBatches, ...
+  static constexpr int kBatches = 16;
+  using BatchOffsets = std::array<double, kBatches>;
+
+  // How far each part would put that quantile from the mean of all: from its
+  // own mean, deviation, skewness and kurtosis.
+  BatchOffsets OffsetsAt(double z) const;
+
+  // Standard error of what parts put off by `offsets`.
+  static double ErrorOf(const BatchOffsets& offsets);
+
+  double ErrorAt(double z) const { return ErrorOf(OffsetsAt(z)); }
 
   // How far that quantile may be off because the law is extrapolated; 0 where
   // the sample is dense. The larger of two bounds: by how much a gamma with the
@@ -43,8 +53,6 @@ class EndFit {
   double MisfitAt(double z) const;
 
  private:
-  static constexpr int kBatches = 16;
-
   // Moments of standardised deviations in one part of the sample.
   struct Batch {
     double mean = 0;
@@ -71,7 +79,8 @@ class EndFit {
   Estimate OverBatches(double Batch::*moment, double origin) const;
   double Shrunk(double Batch::*moment, double origin) const;
   void FollowSample(std::span<const float> ends);
-  void FollowTail(int direction, std::span<const float> sorted,
+  void FollowTail(int direction, double n,
+                  const std::function<double(double)>& quantile,
                   std::span<double> offset);
 
   double mean_ = 0;
@@ -79,8 +88,11 @@ class EndFit {
   double skew_ = 0;
   ScoreShape lognormal_;  // with that skewness alone
   std::array<Batch, kBatches> batches_;
-  // Covariance of the means of mean, deviation and a sixth of the third moment.
-  std::array<std::array<double, 3>, 3> covariance_ = {};
+  static constexpr int kTerms = 4;
+
+  // Coefficients of the law's expansion in Hermite polynomials of the score, by
+  // batch, less their mean.
+  std::array<std::array<double, kTerms>, kBatches> coefficient_ = {};
   ScoreShape shape_;
   Tail lower_, upper_;
 };

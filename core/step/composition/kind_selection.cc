@@ -4,7 +4,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/base/budget.h"
 #include "core/stats/sample_quantiles.h"
 #include "core/step/composition/lane_effect.h"
 
@@ -19,23 +18,28 @@ constexpr size_t kLongest = 64;
 // cannot be last.
 constexpr double kHopelessDeviations = 8;
 constexpr int kSpreadPairs = 64;
+constexpr size_t kKindsBetweenPolls = 64;
 
 class Selector {
  public:
   Selector(const StepGraph& graph, const PipelineModel& model,
            const std::vector<ReplicaKind>& kinds,
-           const std::vector<double>& closing_mean, uint64_t random_key)
+           const std::vector<double>& closing_mean, uint64_t random_key,
+           const base::Budget& budget)
       : graph_(graph),
         model_(model),
         kinds_(kinds),
         closing_mean_(closing_mean),
         random_key_(random_key),
+        budget_(budget),
         effects_(model.laws, graph.grid.lanes) {}
 
+  // Without a meaning where the budget was cancelled half-way.
   SelectedKinds Select() {
     SelectedKinds selected;
     selected.kinds = kinds_.size() <= kAllKinds ? kinds_ : Representatives();
     for (const ReplicaKind& kind : selected.kinds) {
+      if (budget_.Cancelled()) break;
       selected.factors.push_back(ExactFactors(kind));
     }
     return selected;
@@ -98,10 +102,9 @@ class Selector {
       for (auto& stage : ends) to.push_back(&stage[2 * i]);
       const std::span<const ReplicaPair> part(
           &pairs[i], std::min(ReplicaSampler::kBlock, pairs.size() - i));
-      if (quiet) {
-        sampler.RunQuietly(part, to);
-      } else {
-        sampler.Run(part, base::UnlimitedBudget(), to);
+      if (!(quiet ? sampler.RunQuietly(part, budget_, to)
+                  : sampler.Run(part, budget_, to))) {
+        break;
       }
     }
     std::vector<double> last;
@@ -126,13 +129,14 @@ class Selector {
     std::vector<KindFactors> factors;
     std::vector<ReplicaPair> pairs;
     for (size_t k = 0; k < kinds_.size(); ++k) {
+      if (k % kKindsBetweenPolls == 0 && budget_.Cancelled()) break;
       factors.push_back(GuessedFactors(kinds_[k]));
       pairs.push_back({static_cast<int>(k), 0, 0});
     }
     ReplicaSampler sampler(model_, factors, random_key_);
     const std::vector<double> both = Ends(sampler, pairs, true);
-    std::vector<double> ends;
-    for (size_t i = 0; i < both.size(); i += 2) ends.push_back(both[i]);
+    std::vector<double> ends(kinds_.size(), 0.0);
+    for (size_t i = 0; i < both.size(); i += 2) ends[i / 2] = both[i];
     return ends;
   }
 
@@ -172,17 +176,22 @@ class Selector {
   const std::vector<ReplicaKind>& kinds_;
   const std::vector<double>& closing_mean_;
   const uint64_t random_key_;
+  const base::Budget& budget_;
   const LaneEffects effects_;
 };
 
 }  // namespace
 
-SelectedKinds SelectKinds(const StepGraph& graph, const PipelineModel& model,
-                          const std::vector<ReplicaKind>& kinds,
-                          const std::vector<double>& closing_mean,
-                          uint64_t random_key) {
-  if (graph.slowdown.empty()) return {kinds, {}};
-  return Selector(graph, model, kinds, closing_mean, random_key).Select();
+absl::StatusOr<SelectedKinds> SelectKinds(
+    const StepGraph& graph, const PipelineModel& model,
+    const std::vector<ReplicaKind>& kinds,
+    const std::vector<double>& closing_mean, uint64_t random_key,
+    const base::Budget& budget) {
+  if (graph.slowdown.empty()) return SelectedKinds{kinds, {}};
+  SelectedKinds selected =
+      Selector(graph, model, kinds, closing_mean, random_key, budget).Select();
+  if (budget.Cancelled()) return absl::CancelledError("cancelled");
+  return selected;
 }
 
 }  // namespace prism::step

@@ -7,8 +7,11 @@
 #ifndef PRISM_CORE_STEP_COMPOSITION_KIND_SELECTION_H_
 #define PRISM_CORE_STEP_COMPOSITION_KIND_SELECTION_H_
 
+#include <absl/status/statusor.h>
+
 #include <vector>
 
+#include "core/base/budget.h"
 #include "core/step/composition/pipeline_model.h"
 #include "core/step/composition/replica_kinds.h"
 #include "core/step/composition/replica_sampler.h"
@@ -23,10 +26,13 @@ struct SelectedKinds {
 
 // Requires: `kinds` are those of `graph`; `closing_mean` has one entry per
 // stage, in seconds.
-SelectedKinds SelectKinds(const StepGraph& graph, const PipelineModel& model,
-                          const std::vector<ReplicaKind>& kinds,
-                          const std::vector<double>& closing_mean,
-                          uint64_t random_key);
+//
+// Errors: CANCELLED.
+absl::StatusOr<SelectedKinds> SelectKinds(
+    const StepGraph& graph, const PipelineModel& model,
+    const std::vector<ReplicaKind>& kinds,
+    const std::vector<double>& closing_mean, uint64_t random_key,
+    const base::Budget& budget);
 
 }  // namespace prism::step
 

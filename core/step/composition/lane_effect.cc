@@ -71,8 +71,7 @@ LaneEffects::Part LaneEffects::Tabulate(const LanePart& lane_part,
   part.cells_per_unit = kCells / (high - part.low);
   for (int i = 0; i <= kCells; ++i) {
     const double x = part.low + i / part.cells_per_unit;
-    part.log_cdf.push_back(
-        std::max(LogNormalCdf(lane.ScoreOf(x)), kImpossible));
+    part.log_cdf.push_back(lane.LogCdfAt(x));
   }
   return part;
 }

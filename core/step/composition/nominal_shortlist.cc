@@ -82,7 +82,8 @@ class Shortlister {
       std::vector<float*> to;
       for (auto& stage : ends) to.push_back(&stage[2 * i]);
       sampler.RunQuietly(
-          {&pairs[i], std::min(ReplicaSampler::kBlock, pairs.size() - i)}, to);
+          {&pairs[i], std::min(ReplicaSampler::kBlock, pairs.size() - i)},
+          base::UnlimitedBudget(), to);
     }
     return ends;
   }

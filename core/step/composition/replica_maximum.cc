@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "core/stats/normal.h"
-#include "core/step/composition/end_fit.h"
 #include "core/step/composition/score_law.h"
 
 namespace prism::step {
@@ -25,6 +24,9 @@ constexpr int64_t kFewestPairs = 4;
 constexpr double kPooledWeight = 64;
 // Strata of rare stalls: none, one, two or more.
 constexpr int kStrata = 3;
+// Replicas in each at least: the quantiles of those that stall are taken as
+// they are.
+constexpr int64_t kFewestOf[] = {0, 4096, 1024};
 // Where log P(maximum <= x) is tabulated, and how closely its ends are found.
 constexpr int kCells = 128;
 constexpr int kBisections = 8;
@@ -108,7 +110,8 @@ class ShapeTable {
  public:
   explicit ShapeTable(const ScoreShape& shape) {
     for (int i = 0; i <= kGridCells; ++i) {
-      log_cdf_.push_back(LogNormalCdf(shape.Inverse(kLow + i * kStep)));
+      log_cdf_.push_back(
+          TabulatedLogNormalCdf(shape.Inverse(kLow + i * kStep)));
     }
   }
 
@@ -121,8 +124,8 @@ class ShapeTable {
   }
 
  private:
-  static constexpr double kLow = -12, kStep = 1.0 / 32;
-  static constexpr int kGridCells = 24 * 32;
+  static constexpr double kLow = -12, kStep = 1.0 / 16;
+  static constexpr int kGridCells = 24 * 16;
   std::vector<double> log_cdf_;
 };
 
@@ -146,9 +149,10 @@ class ReplicaMaximum::Sampling {
     }
     for (int stratum = 0; stratum < kStrata; ++stratum) {
       if (stratum > 0 && model_.expected_stalls == 0) break;
-      // A quarter for each number of stalls is plenty: their spread is that of
-      // the stall, which counts far out only.
-      const int64_t wanted = stratum == 0 ? samples : samples / 4;
+      // A quarter for each number of stalls is plenty of many: their spread is
+      // that of the stall, which counts far out only.
+      const int64_t wanted =
+          stratum == 0 ? samples : std::max(samples / 4, kFewestOf[stratum]);
       if (!ExtendStratum(stratum, (wanted + 1) / 2, budget, executor)) {
         return absl::CancelledError("cancelled");
       }
@@ -156,9 +160,11 @@ class ReplicaMaximum::Sampling {
     return absl::OkStatus();
   }
 
-  std::vector<MaximumLaw> Laws(const std::vector<bool>& needed) const {
+  absl::StatusOr<std::vector<MaximumLaw>> Laws(
+      const std::vector<bool>& needed, const base::Budget& budget) const {
     std::vector<MaximumLaw> laws(model_.stages);
     for (int stage = 0; stage < model_.stages; ++stage) {
+      if (budget.Cancelled()) return absl::CancelledError("cancelled");
       if (needed[stage]) laws[stage] = LawOfStage(stage);
     }
     return laws;
@@ -516,7 +522,7 @@ class ReplicaMaximum::Sampling {
   // matter.
   void AddErrors(const StageFit& fit, MaximumLaw& law) const {
     for (const double score : one_among_) {
-      law.standard_error.push_back(fit.end.ErrorAt(score));
+      law.offsets.push_back(fit.end.OffsetsAt(score));
       law.misfit.push_back(fit.end.MisfitAt(score));
     }
   }
@@ -543,9 +549,9 @@ absl::Status ReplicaMaximum::Extend(int64_t samples, const base::Budget& budget,
   return sampling_->Extend(samples, budget, executor);
 }
 
-std::vector<MaximumLaw> ReplicaMaximum::Laws(
-    const std::vector<bool>& needed) const {
-  return sampling_->Laws(needed);
+absl::StatusOr<std::vector<MaximumLaw>> ReplicaMaximum::Laws(
+    const std::vector<bool>& needed, const base::Budget& budget) const {
+  return sampling_->Laws(needed, budget);
 }
 
 stats::Moments ReplicaMaximum::EndOfStage(int stage) const {
@@ -569,7 +575,8 @@ double Interpolate(const std::vector<double>& values, double score) {
 }  // namespace
 
 double MaximumLaw::ErrorAt(double score) const {
-  return Interpolate(standard_error, score);
+  const auto [node, part] = PlaceOf(score);
+  return EndFit::ErrorOf(offsets[part < 0.5 ? node : node + 1]);
 }
 
 double MaximumLaw::MisfitAt(double score) const {

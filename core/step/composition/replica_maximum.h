@@ -16,6 +16,7 @@
 #include "core/base/budget.h"
 #include "core/base/parallel.h"
 #include "core/stats/sample_quantiles.h"
+#include "core/step/composition/end_fit.h"
 #include "core/step/composition/pipeline_model.h"
 #include "core/step/composition/replica_kinds.h"
 #include "core/step/composition/replica_sampler.h"
@@ -29,8 +30,9 @@ struct MaximumLaw {
   static constexpr int kNodes = 2 * 5 * 8 + 1;
   static double NodeScore(int node) { return node * kStep - kEnd; }
 
-  std::vector<double> seconds;         // by node, never falling
-  std::vector<double> standard_error;  // by node, of `seconds`
+  std::vector<double> seconds;  // by node, never falling
+  // By node, how far parts of the sample would put `seconds` off.
+  std::vector<EndFit::BatchOffsets> offsets;
   // By node, how far `seconds` may be off because the law of a replica is
   // extrapolated beyond what was simulated.
   std::vector<double> misfit;
@@ -48,6 +50,7 @@ struct MaximumLaw {
     return low + place.part * (seconds[place.node + 1] - low);
   }
   double At(double score) const { return At(PlaceOf(score)); }
+  // Standard error of At, as of the nearer node.
   double ErrorAt(double score) const;
   double MisfitAt(double score) const;
 };
@@ -79,7 +82,10 @@ class ReplicaMaximum {
 
   // The law of each stage, from what was simulated. Stages in `needed` alone
   // are filled in. Requires: Extend was OK.
-  std::vector<MaximumLaw> Laws(const std::vector<bool>& needed) const;
+  //
+  // Errors: CANCELLED.
+  absl::StatusOr<std::vector<MaximumLaw>> Laws(
+      const std::vector<bool>& needed, const base::Budget& budget) const;
 
   // Mean and deviation of one replica's end of `stage`, in seconds.
   // Requires: Extend was OK.

@@ -37,13 +37,13 @@ bool ReplicaSampler::Run(std::span<const ReplicaPair> pairs,
   return true;
 }
 
-void ReplicaSampler::RunQuietly(std::span<const ReplicaPair> pairs,
+bool ReplicaSampler::RunQuietly(std::span<const ReplicaPair> pairs,
+                                const base::Budget& budget,
                                 std::span<float* const> ends) {
   quiet_ = true;
-  BeginBlock(pairs);
-  for (size_t i = 0; i < model_.operations.size(); ++i) RunOperation(i);
-  CopyEnds(pairs.size(), ends);
+  const bool complete = Run(pairs, budget, ends);
   quiet_ = false;
+  return complete;
 }
 
 void ReplicaSampler::CopyEnds(size_t pairs,

@@ -44,8 +44,8 @@ class ReplicaSampler {
            std::span<float* const> ends);
 
   // The same with every draw at its mean.
-  void RunQuietly(std::span<const ReplicaPair> pairs,
-                  std::span<float* const> ends);
+  bool RunQuietly(std::span<const ReplicaPair> pairs,
+                  const base::Budget& budget, std::span<float* const> ends);
 
  private:
   struct Stall {

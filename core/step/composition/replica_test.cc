@@ -184,7 +184,10 @@ StepProfile UnevenProfile(int replicas, double step) {
 }
 
 SelectedKinds SelectOf(const ModelOf& of) {
-  return SelectKinds(of.graph, of.model, FindReplicaKinds(of.graph), {0}, 1);
+  auto selected = SelectKinds(of.graph, of.model, FindReplicaKinds(of.graph),
+                              {0}, 1, base::UnlimitedBudget());
+  EXPECT_TRUE(selected.ok()) << selected.status();
+  return selected.ok() ? *std::move(selected) : SelectedKinds{};
 }
 
 int CountOf(const SelectedKinds& selected) {
@@ -229,10 +232,22 @@ TEST(KindSelection, HopelessKindsAreLeftOut) {
 TEST(KindSelection, WithoutSlowdownsNothingIsScaled) {
   const auto of = BuildModel(NoisyPipeline());
   ASSERT_NE(of, nullptr);
-  const SelectedKinds selected = SelectKinds(
-      of->graph, of->model, FindReplicaKinds(of->graph), {0, 0, 0}, 1);
-  EXPECT_EQ(selected.kinds.size(), 1u);
-  EXPECT_TRUE(selected.factors.empty());
+  const auto selected =
+      SelectKinds(of->graph, of->model, FindReplicaKinds(of->graph), {0, 0, 0},
+                  1, base::UnlimitedBudget());
+  ASSERT_TRUE(selected.ok());
+  EXPECT_EQ(selected->kinds.size(), 1u);
+  EXPECT_TRUE(selected->factors.empty());
+}
+
+TEST(KindSelection, StopsWhenCancelled) {
+  const auto of = BuildModel(UnevenProfile(1000, 1e-5));
+  ASSERT_NE(of, nullptr);
+  EXPECT_EQ(SelectKinds(of->graph, of->model, FindReplicaKinds(of->graph), {0},
+                        1, CancelledBudget())
+                .status()
+                .code(),
+            absl::StatusCode::kCancelled);
 }
 
 MaximumLaw LawOf(const PipelineModel& model, const MaximumRequest& request,
@@ -240,7 +255,9 @@ MaximumLaw LawOf(const PipelineModel& model, const MaximumRequest& request,
   ReplicaMaximum maximum(model, request);
   base::InlineExecutor executor;
   EXPECT_TRUE(maximum.Extend(samples, base::UnlimitedBudget(), executor).ok());
-  return maximum.Laws({true})[0];
+  const auto laws = maximum.Laws({true}, base::UnlimitedBudget());
+  EXPECT_TRUE(laws.ok());
+  return laws.ok() ? (*laws)[0] : MaximumLaw{};
 }
 
 TEST(ReplicaMaximum, FollowsOrderStatisticsOfANormal) {
@@ -292,10 +309,11 @@ TEST(ReplicaMaximum, GrowsToTheSameLawInAnySteps) {
   for (const int64_t samples : {200, 333, 1500}) {
     ASSERT_TRUE(stepwise.Extend(samples, budget, executor).ok());
   }
-  const auto a = at_once.Laws({true, true, true});
-  const auto b = stepwise.Laws({true, true, true});
-  for (size_t stage = 0; stage < a.size(); ++stage) {
-    EXPECT_EQ(a[stage].seconds, b[stage].seconds);
+  const auto a = at_once.Laws({true, true, true}, budget);
+  const auto b = stepwise.Laws({true, true, true}, budget);
+  ASSERT_TRUE(a.ok() && b.ok());
+  for (size_t stage = 0; stage < a->size(); ++stage) {
+    EXPECT_EQ((*a)[stage].seconds, (*b)[stage].seconds);
   }
 }
 

@@ -46,10 +46,10 @@ CurvePolynomial Fit(const std::vector<double>& values, double mean) {
       }
     }
   }
-  double h[kTerms];
-  for (int i = 0; i < kTerms; ++i) h[i] = a[i][kTerms] / a[i][i];
-  // From Hermite polynomials to powers.
-  const double power[kTerms] = {h[0] - h[2] + 3 * h[4],
+  double h[kTerms] = {};
+  for (int i = 1; i < kTerms; ++i) h[i] = a[i][kTerms] / a[i][i];
+  // From Hermite polynomials to powers; the constant one is the mean.
+  const double power[kTerms] = {-h[2] + 3 * h[4],
                                 h[1] - 3 * h[3] + 15 * h[5],
                                 h[2] - 6 * h[4],
                                 h[3] - 10 * h[5],
@@ -68,17 +68,14 @@ double Evaluate(const CurvePolynomial& polynomial, double z) {
   return sum;
 }
 
-// Cornish and Fisher's series.
-CurvePolynomial FromCumulants(const Cumulants& c) {
-  const double sd = std::sqrt(c[1]);
-  const double skew = c[2] / (c[1] * sd);
-  const double kurtosis = c[3] / (c[1] * c[1]);
-  return {0,
-          0,
-          static_cast<float>(sd * (kurtosis / 24 - skew * skew / 18)),
-          static_cast<float>(sd * skew / 6),
-          static_cast<float>(sd * (1 - kurtosis / 8 + skew * skew * 5 / 36)),
-          static_cast<float>(-sd * skew / 6)};
+// The distance between the quartiles as a normal's deviation, or the deviation
+// where that is less: rare far values do not count.
+double BodyDeviation(const TailLaw& law) {
+  constexpr double kQuartile = 0.6744897501960817;
+  static const ScoreTargets kTargets(std::array{-kQuartile, kQuartile});
+  const std::vector<double> quartiles = law.AtScores(kTargets);
+  return std::min(std::sqrt(law.variance()),
+                  (quartiles[1] - quartiles[0]) / (2 * kQuartile));
 }
 
 }  // namespace
@@ -86,27 +83,30 @@ CurvePolynomial FromCumulants(const Cumulants& c) {
 ScoreCurve::ScoreCurve(const TailLaw& law)
     : constant_(law.is_constant()), mean_(law.mean()) {
   if (constant_) return;
-  if (IsNearNormal(law.cumulants())) {
-    polynomial_ = FromCumulants(law.cumulants());
-    return;
-  }
-  std::vector<double> scores(kFitScores);
-  for (int i = 0; i < kFitScores; ++i) scores[i] = FitScore(i);
-  std::vector<double> values = law.AtScores(scores);
+  static const ScoreTargets kFitTargets = [] {
+    std::array<double, kFitScores> scores;
+    for (int i = 0; i < kFitScores; ++i) scores[i] = FitScore(i);
+    return ScoreTargets(scores);
+  }();
+  std::vector<double> values = law.AtScores(kFitTargets);
   polynomial_ = Fit(values, mean_);
   double worst = 0;
   for (int i = 0; i < kFitScores; ++i) {
-    if (std::abs(scores[i]) > 3.6) continue;
-    worst = std::max(
-        worst, std::abs(values[i] - mean_ - Evaluate(polynomial_, scores[i])));
+    const double z = FitScore(i);
+    if (std::abs(z) > 3.6) continue;
+    worst =
+        std::max(worst, std::abs(values[i] - mean_ - Evaluate(polynomial_, z)));
   }
-  if (worst <= kFitError * std::sqrt(law.variance())) return;
-  const double end = static_cast<double>(kCurveEnd);
-  scores.resize(kCurveCells + 1);
-  for (int i = 0; i <= kCurveCells; ++i) {
-    scores[i] = 2 * end * i / kCurveCells - end;
-  }
-  values = law.AtScores(scores);
+  if (worst <= kFitError * BodyDeviation(law)) return;
+  static const ScoreTargets kTableTargets = [] {
+    constexpr double kEnd = static_cast<double>(kCurveEnd);
+    std::array<double, kCurveCells + 1> scores;
+    for (int i = 0; i <= kCurveCells; ++i) {
+      scores[i] = 2 * kEnd * i / kCurveCells - kEnd;
+    }
+    return ScoreTargets(scores);
+  }();
+  values = law.AtScores(kTableTargets);
   table_.resize(values.size());
   for (size_t i = 0; i < values.size(); ++i) {
     table_[i] = static_cast<float>(values[i] - mean_);

@@ -233,12 +233,7 @@ ScoreLaw ScoreLaw::MaximumOfAll(std::span<const ScoreLaw> laws) {
 
 ScoreLaw ScoreLaw::MaximumOfShifted(std::span<const double> offsets) const {
   PRISM_CHECK(!offsets.empty());
-  const auto [least, most] =
-      std::minmax_element(offsets.begin(), offsets.end());
-  const double highest = *most;
-  if (*least == highest) {
-    return MaximumOf(static_cast<double>(offsets.size())).ShiftedBy(highest);
-  }
+  const double highest = *std::max_element(offsets.begin(), offsets.end());
   const double first = value_.front() + highest;
   const double last = value_.back() + highest;
   std::vector<double> log_p(kGridCells + 1, 0.0);
@@ -264,6 +259,15 @@ double ScoreLaw::ScoreOf(double x) const {
   const double step = *next - *(next - 1);
   const double part = step > 0 ? (x - *(next - 1)) / step : 1;
   return NodeScore(static_cast<int>(next - value_.begin()) - 1) + part * kStep;
+}
+
+double TabulatedLogNormalCdf(double z) {
+  const auto& log_cdf = Nodes().log_cdf;
+  const double position = std::clamp((z + ScoreLaw::kEnd) / ScoreLaw::kStep,
+                                     0.0, ScoreLaw::kNodes - 1.000001);
+  const int node = static_cast<int>(position);
+  return log_cdf[node] +
+         (position - node) * (log_cdf[node + 1] - log_cdf[node]);
 }
 
 double ScoreLaw::LogCdfAt(double x) const {

@@ -3,23 +3,36 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
+#include <span>
+#include <tuple>
 #include <utility>
 
 #include "core/stats/normal.h"
 #include "core/step/composition/operation_law.h"
+#include "core/step/composition/sharded_budget.h"
 
 namespace prism::step {
 namespace {
 
 // What matters of the upper tail of one replica's work.
 constexpr double kOwnTail = 1e-8;
-// Replicas whose means differ by less than this times their deviation are one
-// bin; those further than kBinEnd deviations behind do not matter.
-constexpr double kBinWidth = 0.3;
-constexpr double kBinEnd = 10;
+// Of many, replicas whose means differ by less than the distance over which the
+// common hazard falls by a factor e are one bin, two points of which stand for
+// them. Beyond kNearBins of them only long tails matter, and bins become wider.
+constexpr double kBinWidth = 1;
+constexpr double kLeastBinWidth = 1e-3;  // in deviations: at jumps
+constexpr int kNearBins = 40;
+// Where there are no more unlike replicas than this, each is a bin.
+constexpr size_t kMostApart = 64;
+constexpr double kBinGrowth = 1.25;
 // Components of lower weight are stalls where their draws are apart from the
 // laws: normal scores would make one stall two.
 constexpr double kRareWeight = 0.02;
+// Entries of replicas of their own speeds that are kept: 128 MiB.
+constexpr int64_t kMostEntries = int64_t{1} << 22;
+// Each costs up to a microsecond a meeting.
+constexpr int kReplicasBetweenLooks = 64;
 
 WorkMoments& operator+=(WorkMoments& a, const WorkMoments& b) {
   a.compute_mean += b.compute_mean;
@@ -42,26 +55,79 @@ struct Bin {
   bool operator==(const Bin&) const = default;
 };
 
+// Of a bin: means and scales.
+class Members {
+ public:
+  void Add(double mean, double scale, double count) {
+    if (count_ == 0) {
+      first_mean_ = mean;
+      first_scale_ = scale;
+    }
+    count_ += count;
+    const double m = mean - first_mean_, s = scale - first_scale_;
+    mean_ += count * m;
+    scale_ += count * s;
+    square_ += count * m * m;
+    product_ += count * m * s;
+  }
+
+  // Two points of the same mean and spread: a sum of smooth functions over the
+  // members is then right to the third order.
+  void AppendTo(double own_mean, std::vector<Bin>& bins) const {
+    const double mean = mean_ / count_, scale = scale_ / count_;
+    const double apart =
+        std::sqrt(std::max(square_ / count_ - mean * mean, 0.0));
+    const double slope =
+        apart > 0 ? (product_ / count_ - mean * scale) / (apart * apart) : 0;
+    for (const double side : {-apart, apart}) {
+      const double s = first_scale_ + scale + slope * side;
+      const double m = first_mean_ + mean + side;
+      bins.push_back({count_ / 2, m - s * own_mean, s});
+    }
+    if (apart > 0) return;
+    bins.pop_back();
+    bins.back().count = count_;
+  }
+
+ private:
+  double count_ = 0;
+  double first_mean_ = 0, first_scale_ = 0;  // the rest is relative to them
+  double mean_ = 0, scale_ = 0, square_ = 0, product_ = 0;
+};
+
 class StretchBuilder {
  public:
   StretchBuilder(const StepGraph& graph, const Stretch& stretch,
-                 const StretchSetting& setting, TailLawCache& cache)
-      : graph_(graph), stretch_(stretch), setting_(setting), cache_(cache) {}
+                 const StretchSetting& setting, TailLawCache& cache,
+                 const base::Budget& budget)
+      : graph_(graph),
+        stretch_(stretch),
+        setting_(setting),
+        cache_(cache),
+        budget_(budget) {}
 
   std::optional<StretchLaw> Build() {
     result_.meets = !stretch_.meetings.empty() && graph_.grid.lanes > 1;
-    if (!HasOneClass()) return std::nullopt;
+    if (!HasOneClass() || HasTooManyEntries()) return std::nullopt;
     AddParts();
-    std::vector<RepeatedLaw> terms;
-    for (const Part& part : parts_) terms.push_back({&part.law, part.count});
-    result_.own = SumOf(terms, kOwnTail);
+    if (IsOver(budget_)) return std::nullopt;
     result_.own_moments = first_;
     result_.own_moments += between_;
     result_.own_moments += last_;
-    SetReplicas();
-    SetBarriers();
+    CountStallsTogether();
+    if (result_.meets && setting_.one_by_one) {
+      SetWork();
+      if (IsOver(budget_)) return std::nullopt;
+      return std::move(result_);
+    }
+    std::vector<RepeatedLaw> terms;
+    for (const Part& part : parts_) terms.push_back({&part.law, part.count});
+    result_.own = SumOf(terms, kOwnTail, budget_);
+    if (!SetReplicas() || !SetBarriers()) return std::nullopt;
     if (result_.meets && setting_.needs_copula) SetCopula();
+    if (result_.meets) SetLatest();
     if (!result_.meets) SetExcess();
+    if (IsOver(budget_)) return std::nullopt;
     return std::move(result_);
   }
 
@@ -69,10 +135,12 @@ class StretchBuilder {
   // Lanes that meet after the first meeting, all with the same law.
   struct Meeting {
     HazardTable hazard;             // of one lane
-    double mean = 0, variance = 0;  // of the latest
-    double from = 0, to = 0;        // the latest is between
-    double share = 0;               // of its variance that is network
+    double mean = 0, variance = 0;  // of the latest, by the nodes
+    std::vector<double> node;       // values of one lane, rising
+    bool is_smooth = true;
+    double share = 0;  // of its variance that is network
     double count = 1;
+    WorkMoments alike;  // of the latest, all times, where all speeds are 1
   };
 
   // Draws that slowdowns and loads multiply must do so alike.
@@ -87,6 +155,17 @@ class StretchBuilder {
     for (const auto& meeting : stretch_.meetings) look(meeting.work);
     look(stretch_.work);
     return !(compute && optimizer) || setting_.load == nullptr;
+  }
+
+  int Entries() const {
+    return result_.meets ? graph_.grid.lanes * graph_.grid.lanes
+                         : graph_.grid.lanes;
+  }
+
+  bool HasTooManyEntries() const {
+    return !graph_.slowdown.empty() &&
+           static_cast<int64_t>(Entries()) * graph_.grid.replicas >
+               kMostEntries;
   }
 
   void AddParts() {
@@ -109,7 +188,9 @@ class StretchBuilder {
     for (const OwnDraw& draw : work) {
       auto [law, draw_moments] = DrawLaw(draw, place, draw.count);
       moments += draw_moments;
-      if (law.mean() > 0) parts_.push_back({std::move(law), draw.count, place});
+      if (law.mean() > 0)
+        parts_.push_back({std::move(law), draw.count, place,
+                          draw.factor_class == FactorClass::kNetwork});
     }
     return moments;
   }
@@ -139,7 +220,8 @@ class StretchBuilder {
   TailLaw CommonLaw(const OwnDraw& draw, StretchStall::Place place,
                     double draws) {
     const auto& whole = graph_.distributions[draw.distribution];
-    const bool apart = result_.meets || setting_.load != nullptr;
+    const bool apart =
+        (result_.meets && !setting_.one_by_one) || setting_.load != nullptr;
     if (!apart || !std::holds_alternative<stats::Mixture>(whole.kind())) {
       return cache_.Get(draw.distribution);
     }
@@ -155,6 +237,17 @@ class StretchBuilder {
            .expected = weight * draws * graph_.grid.replicas});
     }
     return TailLaw::Of(common);
+  }
+
+  // The laws hold one stall of a replica and not two, which add up.
+  void CountStallsTogether() {
+    double expected = 0;
+    for (const StretchStall& stall : result_.stalls) {
+      const bool shared = stall.place == StretchStall::Place::kShared;
+      expected += stall.expected * (shared ? 1 : graph_.grid.lanes);
+    }
+    const double replicas = graph_.grid.replicas;
+    result_.stalls_together = expected * expected / (2 * replicas);
   }
 
   // The latest of all lanes, `count` times.
@@ -174,26 +267,54 @@ class StretchBuilder {
     if (own.empty()) return;
     std::vector<RepeatedLaw> terms;
     for (const auto& [law, count] : own) terms.push_back({&law, count});
-    const TailLaw sum = SumOf(terms, kOwnTail);
-    TailLaw latest = sum.MaximumOf(graph_.grid.lanes);
-    const double share =
-        sum.variance() > 0 ? lane.network_variance / sum.variance() : 0;
-    const double surplus = latest.mean() - sum.mean();
-    WorkMoments moments;
-    moments.compute_mean =
-        (lane.compute_mean + (1 - share) * surplus) * meeting.count;
-    moments.network_mean =
-        (lane.network_mean + share * surplus) * meeting.count;
-    moments.compute_variance = (1 - share) * latest.variance() * meeting.count;
-    moments.network_variance = share * latest.variance() * meeting.count;
-    between_ += moments;
-    if (!graph_.slowdown.empty()) {
-      meetings_.push_back({HazardTable(sum), latest.mean(), latest.variance(),
-                           sum.AtHazard(9), sum.AtHazard(1e-6), share,
-                           meeting.count});
-    }
+    const TailLaw sum = SumOf(terms, kOwnTail, budget_);
+    const TailLaw latest = sum.MaximumOf(graph_.grid.lanes);
+    const Meeting all = MeetingOf(sum, latest, lane, meeting.count);
+    between_ += all.alike;
+    if (!graph_.slowdown.empty()) meetings_.push_back(all);
     parts_.push_back(
-        {std::move(latest), meeting.count, StretchStall::Place::kShared});
+        {latest, meeting.count, StretchStall::Place::kShared, false});
+  }
+
+  // Tables spread a jump over one of their cells.
+  static void AddSidesOfJumps(std::vector<double>& nodes) {
+    const double cell = (nodes.back() - nodes.front()) / 256;
+    const size_t count = nodes.size();
+    for (size_t i = 0; i < count; ++i) {
+      nodes.push_back(nodes[i] - cell);
+      nodes.push_back(nodes[i] + cell);
+    }
+    std::sort(nodes.begin(), nodes.end());
+  }
+
+  // `sum` is the law of one lane and `lane` its moments.
+  Meeting MeetingOf(const TailLaw& sum, const TailLaw& latest,
+                    const WorkMoments& lane, double count) const {
+    Meeting all{.hazard = HazardTable(sum),
+                .mean = 0,
+                .variance = 0,
+                .node = {},
+                .is_smooth = IsNearNormal(sum.cumulants()),
+                .share = 0,
+                .count = count,
+                .alike = {}};
+    const double ratio = all.is_smooth ? 1.3 : 1.08;
+    for (double hazard = 9; hazard > 1e-7;
+         hazard /= hazard > 1e-3 ? ratio : 2) {
+      all.node.push_back(all.hazard.Inverse(hazard));
+    }
+    if (!all.is_smooth) AddSidesOfJumps(all.node);
+    std::tie(all.mean, all.variance) = LatestOver(all.node, [&](double x) {
+      return graph_.grid.lanes * all.hazard.At(x);
+    });
+    if (sum.variance() > 0) all.share = lane.network_variance / sum.variance();
+    const double surplus = latest.mean() - sum.mean();
+    all.alike.compute_mean =
+        (lane.compute_mean + (1 - all.share) * surplus) * count;
+    all.alike.network_mean = (lane.network_mean + all.share * surplus) * count;
+    all.alike.compute_variance = (1 - all.share) * latest.variance() * count;
+    all.alike.network_variance = all.share * latest.variance() * count;
+    return all;
   }
 
   double Slowdown(int replica, int lane) const {
@@ -201,18 +322,18 @@ class StretchBuilder {
         .slowdown[static_cast<size_t>(replica) * graph_.grid.lanes + lane];
   }
 
-  // What lies between the first and the last meeting in a replica whose lanes
-  // have unlike speeds.
-  WorkMoments Between(int replica) const {
+  // Of `alike` in a replica whose lanes have speeds of their own.
+  WorkMoments OfReplica(const WorkMoments& alike,
+                        std::span<const Meeting> meetings, int replica) const {
     double low = Slowdown(replica, 0), high = low;
     for (int lane = 1; lane < graph_.grid.lanes; ++lane) {
       low = std::min(low, Slowdown(replica, lane));
       high = std::max(high, Slowdown(replica, lane));
     }
-    WorkMoments moments = Times(between_, low);
+    WorkMoments moments = Times(alike, low);
     if (low == high) return moments;
-    for (const Meeting& meeting : meetings_) {
-      const auto [mean, variance] = LatestLane(meeting, replica, high);
+    for (const Meeting& meeting : meetings) {
+      const auto [mean, variance] = LatestLane(meeting, replica, low, high);
       const double share = (1 - meeting.share) * meeting.count;
       moments.compute_mean += share * (mean - low * meeting.mean);
       moments.compute_variance +=
@@ -221,37 +342,52 @@ class StretchBuilder {
     return moments;
   }
 
-  // Mean and variance of the latest lane, from its distribution function.
+  // Mean and variance of the latest lane of a replica, by parts: integrals of
+  // what is above the nodes, which lie where the slowest lane, or the fastest
+  // and the slowest, have their probability.
   std::pair<double, double> LatestLane(const Meeting& meeting, int replica,
-                                       double slowest) const {
-    constexpr int kCells = 40;
-    const double from = slowest * meeting.from;
-    const double step = slowest * (meeting.to - meeting.from) / kCells;
-    double before = 0, mean = 0, square = 0;
-    for (int i = 0; i <= kCells; ++i) {
+                                       double fastest, double slowest) const {
+    std::vector<double> nodes;
+    for (double node : meeting.node) nodes.push_back(slowest * node);
+    if (!meeting.is_smooth && fastest < slowest) {
+      for (double node : meeting.node) nodes.push_back(fastest * node);
+      std::sort(nodes.begin(), nodes.end());
+    }
+    return LatestOver(nodes, [&](double x) {
       double hazard = 0;
       for (int l = 0; l < graph_.grid.lanes; ++l) {
-        hazard += meeting.hazard.At((from + i * step) / Slowdown(replica, l));
+        hazard += meeting.hazard.At(x / Slowdown(replica, l));
       }
-      const double below = i == kCells ? 1 : std::exp(-hazard);
-      const double x = (i - 0.5) * step;
-      mean += (below - before) * x;
-      square += (below - before) * x * x;
-      before = below;
-    }
-    // The masses sit in the middle of their cells: Sheppard's correction.
-    const double variance = square - mean * mean - step * step / 12;
-    return {from + mean, std::max(variance, 0.0)};
+      return hazard;
+    });
   }
 
-  void SetReplicas() {
-    if (graph_.slowdown.empty()) return;
+  template <class HazardFunction>
+  static std::pair<double, double> LatestOver(std::span<const double> nodes,
+                                              const HazardFunction& hazard) {
+    const double origin = nodes[0];
+    double before = 1, last = 0, mean = 0, square = 0;
+    for (double node : nodes) {
+      const double x = node - origin;
+      const double above = -std::expm1(-hazard(x + origin));
+      mean += (x - last) * (before + above) / 2;
+      square += (x - last) * (before * last + above * x);
+      before = above;
+      last = x;
+    }
+    return {origin + mean, std::max(square - mean * mean, 0.0)};
+  }
+
+  // False where the budget is over.
+  bool SetReplicas() {
+    if (graph_.slowdown.empty()) return true;
     const int lanes = graph_.grid.lanes, replicas = graph_.grid.replicas;
-    const int entries = result_.meets ? lanes * lanes : lanes;
+    const int entries = Entries();
     result_.replicas.assign(entries, std::vector<WorkMoments>(replicas));
     for (int r = 0; r < replicas; ++r) {
+      if (r % kReplicasBetweenLooks == 0 && IsOver(budget_)) return false;
       WorkMoments between;
-      if (result_.meets) between = Between(r);
+      if (result_.meets) between = OfReplica(between_, meetings_, r);
       for (int entry = 0; entry < entries; ++entry) {
         WorkMoments& moments = result_.replicas[entry][r];
         moments = Times(last_, Slowdown(r, entry % lanes));
@@ -260,9 +396,11 @@ class StretchBuilder {
         moments += between;
       }
     }
+    return true;
   }
 
-  void SetBarriers() {
+  // False where the budget is over.
+  bool SetBarriers() {
     const double replicas = graph_.grid.replicas;
     likely_ = replicas;
     if (setting_.load != nullptr || !result_.replicas.empty()) {
@@ -270,25 +408,30 @@ class StretchBuilder {
     }
     if (setting_.load != nullptr) {
       likely_ = CountNearLargest();
-      return;
+      return true;
     }
     if (result_.replicas.empty()) {
       result_.barrier.push_back(
           std::make_shared<TailLaw>(result_.own.MaximumOf(replicas)));
-      return;
+      return true;
     }
     likely_ = 0;
     std::vector<std::vector<Bin>> known;
     for (const auto& moments : result_.replicas) {
-      known.push_back(BinsOf(moments));
+      if (IsOver(budget_)) return false;
+      known.push_back(BinsOf(moments, result_.own, *result_.own_hazard));
       const auto same =
           std::find(known.begin(), known.end(), known.back()) - known.begin();
       result_.barrier.push_back(
           same + 1 == std::ssize(known) || known.back().empty()
-              ? std::make_shared<TailLaw>(Barrier(moments, known.back()))
+              ? std::make_shared<TailLaw>(Barrier(
+                    moments, known.back(), result_.own, *result_.own_hazard))
               : result_.barrier[same]);
+      ++barriers_;
+      CountLikely(known.back(), *result_.barrier.back());
     }
     likely_ = std::max(1.0, likely_ / barriers_);
+    return true;
   }
 
   // A stalled replica makes the barrier wait from its typical end on.
@@ -314,61 +457,89 @@ class StretchBuilder {
     result_.stalls.clear();
   }
 
-  std::vector<Bin> BinsOf(const std::vector<WorkMoments>& replicas) const {
+  std::vector<Bin> BinsOf(const std::vector<WorkMoments>& replicas,
+                          const TailLaw& common,
+                          const HazardTable& hazard) const {
     double latest = 0, deviation = 0;
     for (const WorkMoments& m : replicas) {
       latest = std::max(latest, m.mean(1));
       deviation = std::max(deviation, std::sqrt(m.variance(1)));
     }
     if (deviation == 0) return {};
-    const double own = std::sqrt(result_.own.variance());
-    std::vector<Bin> bins(static_cast<size_t>(kBinEnd / kBinWidth) + 1);
+    const double own = std::sqrt(common.variance());
+    std::map<std::pair<double, double>, double> count;  // by mean and scale
     for (const WorkMoments& m : replicas) {
-      const auto i = static_cast<size_t>(
-          std::min((latest - m.mean(1)) / (deviation * kBinWidth), 1e6));
-      if (i >= bins.size()) continue;
-      const double scale = std::sqrt(m.variance(1)) / own;
-      bins[i].count += 1;
-      bins[i].scale += scale;
-      bins[i].shift += m.mean(1) - scale * result_.own.mean();
+      count[{m.mean(1), std::sqrt(m.variance(1)) / own}] += 1;
     }
-    std::erase_if(bins, [](const Bin& bin) { return bin.count == 0; });
-    for (Bin& bin : bins) {
-      bin.scale /= bin.count;
-      bin.shift /= bin.count;
+    std::vector<Bin> bins;
+    if (count.size() <= kMostApart) {
+      for (const auto& [member, n] : count) {
+        const auto& [mean, scale] = member;
+        bins.push_back({n, mean - scale * common.mean(), scale});
+      }
+      return bins;
     }
+    const double width =
+        kBinWidth * deviation / own * FoldingDistance(common, hazard);
+    std::map<int, Members> members;
+    for (const auto& [member, n] : count) {
+      const auto& [mean, scale] = member;
+      members[BinOf((latest - mean) / width)].Add(mean, scale, n);
+    }
+    for (const auto& [place, m] : members) m.AppendTo(common.mean(), bins);
     return bins;
   }
 
+  // By the distance behind the latest, in widths.
+  static int BinOf(double behind) {
+    if (behind < kNearBins) return static_cast<int>(behind);
+    const double further = std::log(behind / kNearBins) / std::log(kBinGrowth);
+    return kNearBins + static_cast<int>(std::min(further, 1e6));
+  }
+
+  // The shortest distance over which the common hazard falls by a factor e,
+  // from the median to the tail that the latest of all replicas can be in.
+  double FoldingDistance(const TailLaw& common,
+                         const HazardTable& table) const {
+    constexpr double kFactor = 2;
+    const double last = 0.1 / graph_.grid.replicas;
+    double shortest = std::sqrt(common.variance());
+    double before = table.Inverse(0.7);
+    for (double hazard = 0.7 / kFactor; hazard > last; hazard /= kFactor) {
+      const double x = table.Inverse(hazard);
+      shortest = std::min(shortest, (x - before) / std::log(kFactor));
+      before = x;
+    }
+    return std::max(shortest, kLeastBinWidth * std::sqrt(common.variance()));
+  }
+
   TailLaw Barrier(const std::vector<WorkMoments>& replicas,
-                  const std::vector<Bin>& bins) {
-    ++barriers_;
+                  const std::vector<Bin>& bins, const TailLaw& common,
+                  const HazardTable& hazard) const {
     if (bins.empty()) {
       double latest = 0;
       for (const auto& m : replicas) latest = std::max(latest, m.mean(1));
       return TailLaw().Affine(1, latest);
     }
-    const HazardTable& own = *result_.own_hazard;
     double low = 0, high = 0;
     for (const Bin& bin : bins) {
-      low = std::max(low, bin.shift + bin.scale * result_.own.low());
-      high = std::max(high, bin.shift + bin.scale * result_.own.high());
+      low = std::max(low, bin.shift + bin.scale * common.low());
+      high = std::max(high, bin.shift + bin.scale * common.high());
     }
-    TailLaw law = TailLaw::OfHazard(
+    return TailLaw::OfHazard(
         [&](double x) {
-          double hazard = 0;
+          double sum = 0;
           for (const Bin& bin : bins) {
-            hazard += bin.count * own.At((x - bin.shift) / bin.scale);
+            sum += bin.count * hazard.At((x - bin.shift) / bin.scale);
           }
-          return hazard;
+          return sum;
         },
         low, high);
-    CountLikely(bins, law);
-    return law;
   }
 
   // How many equal replicas would have this maximum.
   void CountLikely(const std::vector<Bin>& bins, const TailLaw& barrier) {
+    if (bins.empty()) return;
     double all = 0, most = 0;
     for (const Bin& bin : bins) {
       const double hazard =
@@ -379,13 +550,45 @@ class StretchBuilder {
     likely_ += most > 0 ? all / most : 1;
   }
 
+  TailLaw ClassSum(StretchStall::Place place, bool network) const {
+    std::vector<RepeatedLaw> terms;
+    for (const Part& part : parts_) {
+      if (part.place != place || part.is_network != network) continue;
+      terms.push_back({&part.law, part.count});
+    }
+    return SumOf(terms, kOwnTail, budget_);
+  }
+
+  void SetWork() {
+    using Place = StretchStall::Place;
+    auto work = std::make_shared<ReplicaWork>();
+    work->first_compute = ClassSum(Place::kFirst, false);
+    work->first_network = ClassSum(Place::kFirst, true);
+    work->last_compute = ClassSum(Place::kLast, false);
+    work->last_network = ClassSum(Place::kLast, true);
+    work->collectives = ClassSum(Place::kShared, true);
+    work->latest = ClassSum(Place::kShared, false);
+    result_.work = work;
+    if (meetings_.empty()) return;
+    WorkMoments alike;
+    for (const Meeting& meeting : meetings_) alike += meeting.alike;
+    for (int r = 0; r < graph_.grid.replicas; ++r) {
+      if (IsOver(budget_)) return;
+      const WorkMoments own = OfReplica(alike, meetings_, r);
+      const double scale = alike.variance(1) > 0
+                               ? std::sqrt(own.variance(1) / alike.variance(1))
+                               : 0;
+      work->latest_of.emplace_back(scale, own.mean(1) - scale * alike.mean(1));
+    }
+  }
+
   // The sum of the parts of one place; the latest lane's with `latest`.
   TailLaw PlaceSum(StretchStall::Place place, bool latest) const {
     std::vector<RepeatedLaw> terms;
     for (const Part& part : parts_) {
       if (part.place == place) terms.push_back({&part.law, part.count});
     }
-    const TailLaw sum = SumOf(terms, kOwnTail);
+    const TailLaw sum = SumOf(terms, kOwnTail, budget_);
     return latest ? sum.MaximumOf(graph_.grid.lanes) : sum;
   }
 
@@ -399,8 +602,39 @@ class StretchBuilder {
                             PlaceSum(Place::kLast, last)};
     const RepeatedLaw terms[] = {{&sums[0], 1}, {&sums[1], 1}, {&sums[2], 1}};
     const double count = std::max(1.0, likely_);
-    return CorrelationOfLatest(result_.own.MaximumOf(count), graph_.grid.lanes,
-                               SumOf(terms, kOwnTail).MaximumOf(count).mean());
+    return CorrelationOfLatest(
+        result_.own.MaximumOf(count), graph_.grid.lanes,
+        SumOf(terms, kOwnTail, budget_).MaximumOf(count).mean());
+  }
+
+  // The latest entry of all.
+  void SetLatest() {
+    using Place = StretchStall::Place;
+    if (setting_.load != nullptr) return;
+    const TailLaw sums[] = {PlaceSum(Place::kFirst, true),
+                            PlaceSum(Place::kShared, false),
+                            PlaceSum(Place::kLast, true)};
+    const RepeatedLaw terms[] = {{&sums[0], 1}, {&sums[1], 1}, {&sums[2], 1}};
+    const TailLaw common = SumOf(terms, kOwnTail, budget_);
+    if (graph_.slowdown.empty() || common.is_constant()) {
+      result_.latest =
+          std::make_shared<TailLaw>(common.MaximumOf(graph_.grid.replicas));
+      return;
+    }
+    const Meeting ends[] = {
+        MeetingOf(PlaceSum(Place::kFirst, false), sums[0], first_, 1),
+        MeetingOf(PlaceSum(Place::kLast, false), sums[2], last_, 1)};
+    std::vector<WorkMoments> replicas(graph_.grid.replicas);
+    for (int r = 0; r < graph_.grid.replicas; ++r) {
+      if (r % kReplicasBetweenLooks == 0 && IsOver(budget_)) return;
+      replicas[r] = OfReplica(between_, meetings_, r);
+      for (const Meeting& end : ends) {
+        replicas[r] += OfReplica(end.alike, {&end, 1}, r);
+      }
+    }
+    const HazardTable hazard(common);
+    result_.latest = std::make_shared<TailLaw>(
+        Barrier(replicas, BinsOf(replicas, common, hazard), common, hazard));
   }
 
   // With loads, the replicas that are not far behind the largest load.
@@ -452,12 +686,14 @@ class StretchBuilder {
     TailLaw law;
     double count = 1;
     StretchStall::Place place = StretchStall::Place::kShared;
+    bool is_network = false;
   };
 
   const StepGraph& graph_;
   const Stretch& stretch_;
   const StretchSetting& setting_;
   TailLawCache& cache_;
+  const base::Budget& budget_;
   StretchLaw result_;
   std::vector<Part> parts_;
   std::vector<Meeting> meetings_;
@@ -486,89 +722,9 @@ std::optional<double> StretchStall::ExcessAt(double score) const {
 std::optional<StretchLaw> BuildStretchLaw(const StepGraph& graph,
                                           const Stretch& stretch,
                                           const StretchSetting& setting,
-                                          TailLawCache& cache) {
-  return StretchBuilder(graph, stretch, setting, cache).Build();
-}
-
-double CorrelationOfLatest(const TailLaw& one, int copies,
-                           double mean_of_latest) {
-  constexpr int kScores = 49;
-  constexpr double kStep = 0.25, kEnd = 6;
-  constexpr double kShared = 0.5;
-  constexpr int kBisections = 8;
-  std::array<double, kScores> scores;
-  for (int i = 0; i < kScores; ++i) scores[i] = i * kStep - kEnd;
-  const std::vector<double> values = one.AtScores(scores);
-  // The mean is that of the values, weighted with the density of the largest
-  // score; its distribution function conditions on the common score.
-  auto mean = [&](double rho) {
-    double sum = 0, before = 0;
-    for (int i = 0; i < kScores; ++i) {
-      double below = 0;
-      for (double s = -5; s <= 5; s += kShared) {
-        const double cdf = stats::NormalCdf(
-            (scores[i] + kStep / 2 - std::sqrt(rho) * s) / std::sqrt(1 - rho));
-        below += kShared * stats::NormalDensity(s) * std::pow(cdf, copies);
-      }
-      sum += values[i] * (below - before);
-      before = below;
-    }
-    return sum / before;
-  };
-  double low = 0, high = 0.96;
-  for (int i = 0; i < kBisections; ++i) {
-    const double middle = (low + high) / 2;
-    (mean(middle) > mean_of_latest ? low : high) = middle;
-  }
-  return (low + high) / 2;
-}
-
-// Hoeffding's formula on the scale of scores: the integral of the joint
-// distribution function less the product of its margins. The joint one is a
-// power of that of one pair, by conditioning on what the pair shares.
-double CorrelationOfMaxima(double count, double rho) {
-  if (count <= 1 || rho <= 0) return std::max(rho, 0.0);
-  if (rho > 0.98) return rho;
-  constexpr int kScores = 25;
-  constexpr double kScoreStep = 0.35, kScoreEnd = 4.2;
-  // The shared part is integrated in steps well below the width of what it is
-  // integrated with.
-  constexpr int kShared = 64;
-  constexpr double kSharedEnd = 6.4;
-  const int shared_nodes = rho > 0.85 ? kShared : kShared / 2;
-  const double shared_step = 2 * kSharedEnd / shared_nodes;
-  std::array<std::array<double, kShared>, kScores> above;
-  std::array<double, kScores> margin, one_above;
-  const double own = std::sqrt(1 - rho);
-  for (int i = 0; i < kScores; ++i) {
-    const double z = i * kScoreStep - kScoreEnd;
-    const double x = ScoreOfOneAmong(count, z);
-    margin[i] = stats::NormalCdf(z);
-    one_above[i] = stats::NormalCdf(-x);
-    for (int s = 0; s < shared_nodes; ++s) {
-      const double shared = (s + 0.5) * shared_step - kSharedEnd;
-      above[i][s] = stats::NormalCdf((std::sqrt(rho) * shared - x) / own);
-    }
-  }
-  std::array<double, kShared> weight;
-  for (int s = 0; s < shared_nodes; ++s) {
-    weight[s] = shared_step *
-                stats::NormalDensity((s + 0.5) * shared_step - kSharedEnd);
-  }
-  double covariance = 0;
-  for (int i = 0; i < kScores; ++i) {
-    for (int j = 0; j <= i; ++j) {
-      double both = 0;
-      for (int s = 0; s < shared_nodes; ++s) {
-        both += weight[s] * above[i][s] * above[j][s];
-      }
-      const double either =
-          std::min(one_above[i] + one_above[j] - both, 1 - 1e-16);
-      const double joint = std::exp(count * std::log1p(-either));
-      covariance += (joint - margin[i] * margin[j]) * (i == j ? 1.0 : 2.0);
-    }
-  }
-  return std::clamp(covariance * kScoreStep * kScoreStep, 0.0, rho);
+                                          TailLawCache& cache,
+                                          const base::Budget& budget) {
+  return StretchBuilder(graph, stretch, setting, cache, budget).Build();
 }
 
 }  // namespace prism::step

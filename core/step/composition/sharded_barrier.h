@@ -13,6 +13,7 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/step/composition/sharded_law.h"
@@ -60,10 +61,23 @@ struct StretchStall {
   std::optional<double> ExcessAt(double score) const;
 };
 
+// Work of one replica in a stretch with meetings, where replicas are drawn one
+// by one. Laws are those at speed 1, rare stalls among them.
+struct ReplicaWork {
+  // Of a lane before the first meeting and after the last.
+  TailLaw first_compute, first_network, last_compute, last_network;
+  TailLaw collectives;
+  // The latest lanes of all meetings but the first.
+  TailLaw latest;
+  // What those become in each replica: scale and offset; empty where alike.
+  std::vector<std::pair<double, double>> latest_of;
+};
+
 // Immutable and thread-safe.
 struct StretchLaw {
   bool meets = false;
-  // What a replica adds at the stage's factor, without slowdown and load.
+  // What a replica adds at the stage's factor, without slowdown and load; not
+  // where replicas are drawn one by one.
   TailLaw own;
   std::shared_ptr<const HazardTable> own_hazard;
   WorkMoments own_moments;
@@ -77,7 +91,13 @@ struct StretchLaw {
   // of the step: not part of `own`.
   double network_constant = 0;
   MeetingCopula copula;
+  // Where replicas are drawn one by one: in place of `barrier` and copula.
+  std::shared_ptr<const ReplicaWork> work;
+  // Of the latest of all entries, known but where the load decides.
+  std::shared_ptr<const TailLaw> latest;
   std::vector<StretchStall> stalls;  // with meetings
+  // Replicas with two stalls in the stretch, on average.
+  double stalls_together = 0;
   // Where the load decides: what stalls add to one barrier on top.
   std::vector<TailLaw> excess;
 
@@ -105,13 +125,17 @@ struct StretchSetting {
   // The loads, where the barrier is known given them only; else null.
   const stats::Distribution* load = nullptr;
   bool needs_copula = true;
+  // Whether replicas of stretches with meetings are drawn one by one.
+  bool one_by_one = false;
 };
 
-// The law of `stretch`, or nothing where its draws bear unlike factors.
+// The law of `stretch`, or nothing where its draws bear unlike factors, where
+// its entries of all replicas are too many to keep or where the budget is over.
 std::optional<StretchLaw> BuildStretchLaw(const StepGraph& graph,
                                           const Stretch& stretch,
                                           const StretchSetting& setting,
-                                          TailLawCache& cache);
+                                          TailLawCache& cache,
+                                          const base::Budget& budget);
 
 // Correlation of the scores of `copies` equally correlated draws of `one` at
 // which the mean of the largest is `mean_of_latest`.

@@ -6,6 +6,7 @@
 #define HWY_TARGET_INCLUDE "core/step/composition/sharded_kernels.cc"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
+#include <hwy/contrib/math/math-inl.h>
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
@@ -88,6 +89,116 @@ void TakeLatest(const double* clock, size_t n, double* latest) {
   }
 }
 
+void TakeLatestAfter(const double* clock, const double* factor,
+                     const double* seconds, size_t n, double* latest) {
+  const DoubleTag d;
+  for (size_t i = 0; i < n; i += hn::Lanes(d)) {
+    const auto end =
+        hn::MulAdd(hn::LoadU(d, factor + i), hn::LoadU(d, seconds + i),
+                   hn::LoadU(d, clock + i));
+    hn::StoreU(hn::Max(end, hn::LoadU(d, latest + i)), d, latest + i);
+  }
+}
+
+void TakeLatestSum(const double* a, const double* b, double factor,
+                   const double* c, size_t n, double* latest) {
+  const DoubleTag d;
+  for (size_t i = 0; i < n; i += hn::Lanes(d)) {
+    const auto sum = hn::Add(hn::LoadU(d, a + i), hn::LoadU(d, b + i));
+    const auto end = hn::MulAdd(hn::LoadU(d, c + i), hn::Set(d, factor), sum);
+    hn::StoreU(hn::Max(end, hn::LoadU(d, latest + i)), d, latest + i);
+  }
+}
+
+using OctTag = hn::CappedTag<float, 8>;
+
+void AddHazards(const HazardPlaces& places, float count, size_t n,
+                float* hazard) {
+  const OctTag f;
+  const hn::RebindToSigned<OctTag> integer;
+  const auto end = hn::Set(f, static_cast<float>(kHazardCells));
+  const auto last = hn::Set(f, kHazardCells - 0.001f);
+  const auto next_range = hn::Set(f, static_cast<float>(kHazardCells + 1));
+  for (size_t i = 0; i < n; i += hn::Lanes(f)) {
+    const auto index = hn::Iota(f, static_cast<float>(i));
+    auto position = hn::MulAdd(index, hn::Set(f, places.step[0]),
+                               hn::Set(f, places.origin[0]));
+    const auto before = hn::Lt(position, hn::Zero(f));
+    auto offset = hn::Zero(f);
+    for (int range = 1; range < kHazardRanges; ++range) {
+      const auto behind = hn::Ge(position, end);
+      position =
+          hn::IfThenElse(behind,
+                         hn::MulAdd(index, hn::Set(f, places.step[range]),
+                                    hn::Set(f, places.origin[range])),
+                         position);
+      offset = hn::Add(offset, hn::IfThenElseZero(behind, next_range));
+    }
+    const auto behind = hn::Ge(position, end);
+    position = hn::Min(hn::Max(position, hn::Zero(f)), last);
+    const auto cell = hn::ConvertTo(integer, position);
+    const auto part = hn::Sub(position, hn::ConvertTo(f, cell));
+    const auto place = hn::Add(cell, hn::ConvertTo(integer, offset));
+    const auto low = hn::GatherIndex(f, places.table, place);
+    const auto high = hn::GatherIndex(f, places.table + 1, place);
+    auto value = hn::MulAdd(part, hn::Sub(high, low), low);
+    value = hn::IfThenZeroElse(behind, value);
+    value = hn::IfThenElse(before, hn::Set(f, kEndlessHazard), value);
+    hn::StoreU(hn::MulAdd(value, hn::Set(f, count), hn::LoadU(f, hazard + i)),
+               f, hazard + i);
+  }
+}
+
+void ExpMinus(size_t n, float* row) {
+  const OctTag f;
+  for (size_t i = 0; i < n; i += hn::Lanes(f)) {
+    hn::StoreU(hn::Exp(f, hn::Neg(hn::LoadU(f, row + i))), f, row + i);
+  }
+}
+
+using QuadTag = hn::CappedTag<double, 4>;
+
+void SplitHalves(ComplexRow root, size_t n, ComplexRow a, ComplexRow b) {
+  const QuadTag d;
+  for (size_t i = 0; i < n; i += hn::Lanes(d)) {
+    const auto a_re = hn::LoadU(d, a.re + i), a_im = hn::LoadU(d, a.im + i);
+    const auto b_re = hn::LoadU(d, b.re + i), b_im = hn::LoadU(d, b.im + i);
+    const auto w_re = hn::LoadU(d, root.re + i);
+    const auto w_im = hn::LoadU(d, root.im + i);
+    const auto re = hn::Sub(a_re, b_re), im = hn::Sub(a_im, b_im);
+    hn::StoreU(hn::Add(a_re, b_re), d, a.re + i);
+    hn::StoreU(hn::Add(a_im, b_im), d, a.im + i);
+    hn::StoreU(hn::MulSub(re, w_re, hn::Mul(im, w_im)), d, b.re + i);
+    hn::StoreU(hn::MulAdd(re, w_im, hn::Mul(im, w_re)), d, b.im + i);
+  }
+}
+
+void JoinHalves(ComplexRow root, size_t n, ComplexRow a, ComplexRow b) {
+  const QuadTag d;
+  for (size_t i = 0; i < n; i += hn::Lanes(d)) {
+    const auto a_re = hn::LoadU(d, a.re + i), a_im = hn::LoadU(d, a.im + i);
+    const auto b_re = hn::LoadU(d, b.re + i), b_im = hn::LoadU(d, b.im + i);
+    const auto w_re = hn::LoadU(d, root.re + i);
+    const auto w_im = hn::LoadU(d, root.im + i);
+    const auto re = hn::MulAdd(b_re, w_re, hn::Mul(b_im, w_im));
+    const auto im = hn::MulSub(b_im, w_re, hn::Mul(b_re, w_im));
+    hn::StoreU(hn::Add(a_re, re), d, a.re + i);
+    hn::StoreU(hn::Add(a_im, im), d, a.im + i);
+    hn::StoreU(hn::Sub(a_re, re), d, b.re + i);
+    hn::StoreU(hn::Sub(a_im, im), d, b.im + i);
+  }
+}
+
+void MultiplyRows(ComplexRow b, size_t n, ComplexRow a) {
+  const QuadTag d;
+  for (size_t i = 0; i < n; i += hn::Lanes(d)) {
+    const auto a_re = hn::LoadU(d, a.re + i), a_im = hn::LoadU(d, a.im + i);
+    const auto b_re = hn::LoadU(d, b.re + i), b_im = hn::LoadU(d, b.im + i);
+    hn::StoreU(hn::MulSub(a_re, b_re, hn::Mul(a_im, b_im)), d, a.re + i);
+    hn::StoreU(hn::MulAdd(a_re, b_im, hn::Mul(a_im, b_re)), d, a.im + i);
+  }
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace prism::step
 HWY_AFTER_NAMESPACE();
@@ -100,6 +211,13 @@ HWY_EXPORT(AddPolynomial);
 HWY_EXPORT(AddTable);
 HWY_EXPORT(AddScaledConstant);
 HWY_EXPORT(TakeLatest);
+HWY_EXPORT(TakeLatestAfter);
+HWY_EXPORT(TakeLatestSum);
+HWY_EXPORT(AddHazards);
+HWY_EXPORT(ExpMinus);
+HWY_EXPORT(SplitHalves);
+HWY_EXPORT(JoinHalves);
+HWY_EXPORT(MultiplyRows);
 
 void MixScores(const std::array<const float*, 4>& row,
                const std::array<float, 4>& weight, size_t n, float* out) {
@@ -124,6 +242,35 @@ void AddScaledConstant(const double* factor, double seconds, size_t n,
 
 void TakeLatest(const double* clock, size_t n, double* latest) {
   HWY_DYNAMIC_DISPATCH(TakeLatest)(clock, n, latest);
+}
+
+void TakeLatestAfter(const double* clock, const double* factor,
+                     const double* seconds, size_t n, double* latest) {
+  HWY_DYNAMIC_DISPATCH(TakeLatestAfter)(clock, factor, seconds, n, latest);
+}
+
+void TakeLatestSum(const double* a, const double* b, double factor,
+                   const double* c, size_t n, double* latest) {
+  HWY_DYNAMIC_DISPATCH(TakeLatestSum)(a, b, factor, c, n, latest);
+}
+
+void AddHazards(const HazardPlaces& places, float count, size_t n,
+                float* hazard) {
+  HWY_DYNAMIC_DISPATCH(AddHazards)(places, count, n, hazard);
+}
+
+void ExpMinus(size_t n, float* row) { HWY_DYNAMIC_DISPATCH(ExpMinus)(n, row); }
+
+void SplitHalves(ComplexRow root, size_t n, ComplexRow a, ComplexRow b) {
+  HWY_DYNAMIC_DISPATCH(SplitHalves)(root, n, a, b);
+}
+
+void JoinHalves(ComplexRow root, size_t n, ComplexRow a, ComplexRow b) {
+  HWY_DYNAMIC_DISPATCH(JoinHalves)(root, n, a, b);
+}
+
+void MultiplyRows(ComplexRow b, size_t n, ComplexRow a) {
+  HWY_DYNAMIC_DISPATCH(MultiplyRows)(b, n, a);
 }
 
 }  // namespace prism::step

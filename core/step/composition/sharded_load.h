@@ -21,19 +21,44 @@ struct BarrierMoments {
   double mean = 0, variance = 0, third = 0;
 };
 
+// The law of the loads, and whose loads are drawn one by one: made once for all
+// pools of a step. Immutable and thread-safe.
+class ReplicaLoads {
+ public:
+  // Requires: `load` outlives this.
+  ReplicaLoads(const StepGraph& graph, const stats::Distribution& load);
+
+  // above <- quantiles at 1 - above. Requires: a whole number of vectors.
+  void TakeQuantiles(std::vector<double>& above) const;
+
+  int replicas() const { return replicas_; }
+  // The slowest first; empty where all are alike.
+  const std::vector<int>& slowest() const { return slowest_; }
+  // All others; empty where all are alike.
+  const std::vector<int>& others() const { return others_; }
+
+ private:
+  void ChooseSlowest(const StepGraph& graph);
+
+  const stats::Distribution& load_;
+  const ScoreLaw law_;
+  const bool direct_;  // quantiles of the load itself are cheap and exact
+  const int replicas_;
+  std::vector<int> slowest_, others_;
+};
+
 // Not thread-safe.
 class LoadPool {
  public:
   // Draws `rows` times the loads of all replicas: the largest ones from the
   // top of the order statistics down, those of the slowest replicas one by
   // one, and the rest by a few representatives. Rows are stratified by the
-  // largest load, in ascending order.
-  LoadPool(const StepGraph& graph, const stats::Distribution& load,
-           uint64_t random_key, int rows);
+  // largest load, in ascending order. Requires: `loads` outlives the pool.
+  LoadPool(const ReplicaLoads& loads, uint64_t random_key, int rows);
 
   int rows() const { return rows_; }
 
-  // By row; entry as in StretchLaw. Empty where the budget was cancelled.
+  // By row; entry as in StretchLaw. Empty where the budget is over.
   // Requires: the law was built for this load.
   std::vector<BarrierMoments> Moments(const StretchLaw& law, int entry,
                                       const base::Budget& budget) const;
@@ -49,13 +74,10 @@ class LoadPool {
   class UniformSource;
 
   void AssignReplicas(UniformSource& source, int largest);
-  void DrawRows(const stats::Distribution& load, uint64_t random_key);
-  void ChooseSlowest(const StepGraph& graph, double load_spread);
+  void DrawRows(uint64_t random_key);
 
+  const ReplicaLoads& loads_;
   const int rows_;
-  int replicas_ = 1;
-  std::vector<int> slowest_;    // drawn one by one
-  std::vector<int> others_;     // empty where all are alike
   size_t members_ = 0;          // of each row
   std::vector<Member> member_;  // [row][member]
 };

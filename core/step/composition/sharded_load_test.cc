@@ -33,9 +33,11 @@ std::vector<BarrierMoments> ForwardMoments(const StepGraph& graph,
                 FactorClass::kCompute, 1}}};
   const auto law = BuildStretchLaw(
       graph, stretch,
-      {.factor = {1, 1, 1}, .load = &load, .needs_copula = false}, cache);
+      {.factor = {1, 1, 1}, .load = &load, .needs_copula = false}, cache,
+      base::UnlimitedBudget());
   EXPECT_TRUE(law.has_value());
-  const LoadPool pool(graph, load, 7, kRows);
+  const ReplicaLoads loads(graph, load);
+  const LoadPool pool(loads, 7, kRows);
   return pool.Moments(*law, 0, base::UnlimitedBudget());
 }
 
@@ -70,6 +72,16 @@ TEST(LoadPoolTest, EqualLoadsLeaveThePlainMaximum) {
     EXPECT_NEAR(std::sqrt(rows[0].variance) * 1e3, deviation, 0.03 * deviation)
         << n;
   }
+}
+
+// Of many replicas that take one time more often than not, one does.
+TEST(LoadPoolTest, ValuesThatManyTakeAreNotSpread) {
+  const auto compute =
+      Distribution::MakeMixture({{0.44, Distribution::MakeGamma(5, 0.1)},
+                                 {0.56, Distribution::MakeConstant(10)}});
+  const auto rows =
+      ForwardMoments(Graph(60, compute), Distribution::MakeLognormal(1, 1e-6));
+  EXPECT_NEAR(rows[0].mean * 1e3, 10, 0.005);
 }
 
 TEST(LoadPoolTest, ASlowReplicaIsDrawnEvenIfItsLoadIsSmall) {

@@ -7,6 +7,8 @@
 #include <tuple>
 #include <utility>
 
+#include "core/step/composition/sharded_budget.h"
+
 namespace prism::step {
 namespace {
 
@@ -16,10 +18,20 @@ constexpr int kNetwork = static_cast<int>(FactorClass::kNetwork);
 
 // More meetings in a step than this are left to the reference method.
 constexpr int kMostMeetings = 256;
+// Steps with two stalls in one replica between two barriers that may be taken
+// for steps with one: a fifth of what is beyond p99.
+constexpr double kMostStallsTogether = 0.002;
+// Replicas are drawn one by one in stretches with meetings where a step needs
+// no more draws for it than this: some 25 milliseconds on one core.
+constexpr double kMostDraws = 1500;
 // Network draws inside barriers take the compute factor where they are less
 // than this share of all: what the network's factor does to the step is then
 // wrong by no more than that.
 constexpr double kLeastMix = 0.02;
+// By how much of its variance reusing rows of meetings may make the answer's
+// chance more, and how often at most.
+constexpr double kReuseVariance = 1;
+constexpr double kMostReuse = 8;
 // What matters of the upper tail of a sum over the step.
 constexpr double kStepTail = 1e-6;
 
@@ -34,12 +46,16 @@ class ModelBuilder {
   std::optional<ShardedModel> Build() {
     model_.graph = &graph_;
     if (!SortFactors()) return std::nullopt;
-    auto program = CutAtBarriers(compiled_, kMostMeetings);
+    auto program = CutAtBarriers(compiled_, kMostMeetings, budget_);
     if (!program.has_value()) return std::nullopt;
     model_.program = *std::move(program);
     model_.lanes = graph_.grid.lanes;
     model_.lanes_alike = graph_.slowdown.empty();
     SetRatios();
+    if (load_ != nullptr) {
+      model_.loads = std::make_shared<const ReplicaLoads>(graph_, *load_);
+    }
+    one_by_one_ = load_ == nullptr && MeetingDraws() <= kMostDraws;
     for (double ratio : model_.ratios) {
       if (!BuildLaws(ratio)) return std::nullopt;
     }
@@ -64,14 +80,15 @@ class ModelBuilder {
       if (shared.scope == FactorScope::kReplica) return false;
       if (shared.scope == FactorScope::kStep) {
         if (applies[kCompute] != applies[kOptimizer]) return false;
-        model_.factors.push_back(&shared);
+        model_.factors.push_back(
+            {&shared, ScoreCurve(TailLaw::Of(shared.distribution))});
         continue;
       }
-      if (model_.load != nullptr || !applies[kCompute] || applies[kOptimizer] ||
+      if (load_ != nullptr || !applies[kCompute] || applies[kOptimizer] ||
           applies[kNetwork]) {
         return false;
       }
-      model_.load = &shared.distribution;
+      load_ = &shared.distribution;
     }
     return std::all_of(constant_.begin(), constant_.end(),
                        [](double factor) { return factor > 0; });
@@ -103,10 +120,10 @@ class ModelBuilder {
   }
 
   // Share of a step's network draws that barriers wait for.
-  double NetworkInsideBarriers() const {
+  double NetworkInsideBarriers() {
     double inside = 0, outside = 0;
     auto mean = [this](int distribution) {
-      return graph_.distributions[distribution].Mean();
+      return cache_.Get(distribution).mean();
     };
     for (const StretchRun& run : model_.program.runs) {
       const Stretch& stretch = model_.program.stretches[run.stretch];
@@ -130,7 +147,7 @@ class ModelBuilder {
 
   void SetRatios() {
     double low = 0, high = 0;
-    for (const SharedFactor* shared : model_.factors) {
+    for (const auto& [shared, values] : model_.factors) {
       if (shared->applies_to[kCompute] == shared->applies_to[kNetwork]) {
         continue;
       }
@@ -156,10 +173,34 @@ class ModelBuilder {
     }
   }
 
+  double StallsTogether() const {
+    double together = 0;
+    for (const StretchRun& run : model_.program.runs) {
+      together += run.count * model_.laws[0][run.stretch]->stalls_together;
+    }
+    return together;
+  }
+
+  // Draws of a step where replicas of stretches with meetings are drawn one by
+  // one.
+  double MeetingDraws() const {
+    double draws = 0;
+    for (const StretchRun& run : model_.program.runs) {
+      const Stretch& stretch = model_.program.stretches[run.stretch];
+      if (stretch.meetings.empty()) continue;
+      const double lane_draws = (stretch.work.empty() ? 0 : 1) +
+                                (stretch.meetings[0].work.empty() ? 0 : 1);
+      draws += graph_.grid.replicas * (graph_.grid.lanes * lane_draws + 1);
+    }
+    return draws;
+  }
+
   bool BuildLaws(double ratio) {
     const bool first = model_.laws.empty();
-    StretchSetting setting{
-        .factor = constant_, .load = nullptr, .needs_copula = first};
+    StretchSetting setting{.factor = constant_,
+                           .load = nullptr,
+                           .needs_copula = first,
+                           .one_by_one = one_by_one_};
     setting.factor[kNetwork] *= ratio;
     auto& laws = model_.laws.emplace_back();
     for (size_t s = 0; s < model_.program.stretches.size(); ++s) {
@@ -173,9 +214,9 @@ class ModelBuilder {
                         return run.stretch == static_cast<int>(s) &&
                                run.microbatch != kAbsent;
                       });
-      setting.load = loaded ? model_.load : nullptr;
-      auto law =
-          BuildStretchLaw(graph_, model_.program.stretches[s], setting, cache_);
+      setting.load = loaded ? load_ : nullptr;
+      auto law = BuildStretchLaw(graph_, model_.program.stretches[s], setting,
+                                 cache_, budget_);
       if (!law.has_value()) return false;
       // The constant part scales with the network's factor alone.
       law->network_constant /= ratio;
@@ -184,7 +225,7 @@ class ModelBuilder {
       }
       laws.push_back(std::make_shared<const StretchLaw>(*std::move(law)));
     }
-    return true;
+    return StallsTogether() <= kMostStallsTogether;
   }
 
   // What is summed before the next meeting.
@@ -204,7 +245,7 @@ class ModelBuilder {
 
   bool AddItems() {
     for (const StretchRun& run : model_.program.runs) {
-      if (budget_.Cancelled()) return false;
+      if (IsOver(budget_)) return false;
       const StretchLaw& law = *model_.laws[0][run.stretch];
       if (law.meets) {
         Flush(false);
@@ -216,13 +257,34 @@ class ModelBuilder {
         if (!law.excess.empty()) pending_.stalls[run.stretch] += run.count;
       }
       pending_.network_constant += law.network_constant * run.count;
+      const double variance = law.barrier.empty() ? law.own_moments.variance(1)
+                                                  : law.barrier[0]->variance();
+      model_.deviations += run.count * std::sqrt(variance);
+      (law.meets ? met_variance_ : other_variance_) += run.count * variance;
+      mean_ += run.count * (law.barrier.empty() ? law.own_moments.mean(1)
+                                                : law.barrier[0]->mean());
       const int collective = model_.program.stretches[run.stretch].collective;
       if (collective != kAbsent) {
         pending_.collectives[collective] += run.count;
       }
     }
     Flush(true);
-    return true;
+    SetMeetingReuse();
+    return !IsOver(budget_);
+  }
+
+  // A row of a meeting may serve several samples where the meetings make little
+  // of the step's variance: what they share then adds no more than
+  // kReuseVariance of what chance costs.
+  void SetMeetingReuse() {
+    double all = met_variance_ + other_variance_;
+    for (const auto& [shared, values] : model_.factors) {
+      if (!shared->applies_to[kCompute]) continue;
+      all += mean_ * mean_ * shared->distribution.Variance();
+    }
+    if (met_variance_ <= 0) return;
+    model_.meeting_reuse = static_cast<int>(
+        std::clamp(1 + kReuseVariance * all / met_variance_, 1.0, kMostReuse));
   }
 
   void AddMeeting(const StretchRun& run) {
@@ -230,12 +292,28 @@ class ModelBuilder {
     item.meets = true;
     item.stretch = run.stretch;
     item.microbatch = run.microbatch;
-    if (run.microbatch == kAbsent) {
+    const StretchLaw& law = *model_.laws[0][run.stretch];
+    if (law.work != nullptr) {
+      auto& curves = work_curves_[run.stretch];
+      if (curves == nullptr) curves = CurvesOf(*law.work);
+      item.work = curves;
+    } else if (run.microbatch == kAbsent) {
       auto& curves = meeting_curves_[run.stretch];
       if (curves == nullptr) curves = MeetingCurves(run.stretch);
       item.curves = curves;
     }
     model_.items.push_back(std::move(item));
+  }
+
+  static std::shared_ptr<const WorkCurves> CurvesOf(const ReplicaWork& work) {
+    auto curves = std::make_shared<WorkCurves>();
+    curves->first_compute = ScoreCurve(work.first_compute);
+    curves->first_network = ScoreCurve(work.first_network);
+    curves->last_compute = ScoreCurve(work.last_compute);
+    curves->last_network = ScoreCurve(work.last_network);
+    curves->collectives = ScoreCurve(work.collectives);
+    curves->latest = ScoreCurve(work.latest);
+    return curves;
   }
 
   std::shared_ptr<const ItemCurves> MeetingCurves(int stretch) const {
@@ -247,6 +325,7 @@ class ModelBuilder {
         const auto [place, is_new] = known.emplace(law.get(), node.size());
         node.push_back(is_new ? ScoreCurve(*law) : node[place->second]);
       }
+      curves->latest.emplace_back(*laws[stretch]->latest);
     }
     return curves;
   }
@@ -263,7 +342,7 @@ class ModelBuilder {
   }
 
   ScoreCurve SumCurve(const std::vector<RepeatedLaw>& terms, bool is_step) {
-    const TailLaw sum = SumOf(terms, kStepTail);
+    const TailLaw sum = SumOf(terms, kStepTail, budget_);
     if (!is_step || !model_.lanes_alike) return ScoreCurve(sum);
     // The step is one sum a lane: the latest lane has its law's power.
     model_.lanes = 1;
@@ -309,7 +388,8 @@ class ModelBuilder {
         curves.push_back(place->second);
       }
     }
-    if (!one_sum) item->network = ScoreCurve(SumOf(network, kStepTail));
+    if (!one_sum)
+      item->network = ScoreCurve(SumOf(network, kStepTail, budget_));
     return item;
   }
 
@@ -321,6 +401,11 @@ class ModelBuilder {
   Pending pending_;
   std::map<Pending, std::shared_ptr<const ItemCurves>> sum_curves_;
   std::map<int, std::shared_ptr<const ItemCurves>> meeting_curves_;
+  std::map<int, std::shared_ptr<const WorkCurves>> work_curves_;
+  const stats::Distribution* load_ = nullptr;
+  bool one_by_one_ = false;
+  // Of the step, by where they come from; without step-wide factors.
+  double met_variance_ = 0, other_variance_ = 0, mean_ = 0;
   ShardedModel model_;
 };
 

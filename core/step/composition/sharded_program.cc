@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/step/composition/sharded_budget.h"
+
 namespace prism::step {
 namespace {
 
@@ -16,11 +18,12 @@ class Cutter {
         most_meetings_(most_meetings),
         has_load_(HasLoad()) {}
 
-  std::optional<ShardedProgram> Cut() {
+  std::optional<ShardedProgram> Cut(const base::Budget& budget) {
     if (graph_.grid.stages != 1 || graph_.virtual_stages() != 1) {
       return std::nullopt;
     }
     for (const Operation& operation : graph_.order[0]) {
+      if (IsOver(budget)) return std::nullopt;
       const int program =
           graph_.program_of[static_cast<int>(operation.phase)][0];
       if (!AddProgram(program, operation.microbatch)) return std::nullopt;
@@ -168,8 +171,9 @@ class Cutter {
 }  // namespace
 
 std::optional<ShardedProgram> CutAtBarriers(const CompiledGraph& compiled,
-                                            int most_meetings) {
-  return Cutter(compiled, most_meetings).Cut();
+                                            int most_meetings,
+                                            const base::Budget& budget) {
+  return Cutter(compiled, most_meetings).Cut(budget);
 }
 
 }  // namespace prism::step

@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/base/budget.h"
 #include "core/step/compiled_graph.h"
 
 namespace prism::step {
@@ -61,9 +62,10 @@ struct ShardedProgram {
 
 // Nothing where the graph has more than one stage, other groups than lanes of
 // a replica and replicas of a lane, path factors, or more than `most_meetings`
-// stretches with meetings.
+// stretches with meetings; or where the budget is over.
 std::optional<ShardedProgram> CutAtBarriers(const CompiledGraph& compiled,
-                                            int most_meetings);
+                                            int most_meetings,
+                                            const base::Budget& budget);
 
 }  // namespace prism::step
 

@@ -35,7 +35,7 @@ std::optional<ShardedProgram> Cut(const StepProfile& profile,
   const StepGraph graph = BuildGraph(profile);
   const auto compiled = Compile(graph);
   EXPECT_TRUE(compiled.ok());
-  return CutAtBarriers(*compiled, most_meetings);
+  return CutAtBarriers(*compiled, most_meetings, base::UnlimitedBudget());
 }
 
 TEST(CutAtBarriersTest, RepeatedBarriersAreOneRun) {

@@ -6,8 +6,9 @@
 #include <set>
 #include <utility>
 
+#include "core/stats/draw_kernels.h"
 #include "core/stats/normal.h"
-#include "core/step/composition/pipeline_kernels.h"
+#include "core/step/composition/sharded_budget.h"
 #include "core/step/composition/sharded_kernels.h"
 
 namespace prism::step {
@@ -16,15 +17,26 @@ namespace {
 constexpr int kCompute = static_cast<int>(FactorClass::kCompute);
 constexpr int kNetwork = static_cast<int>(FactorClass::kNetwork);
 
-constexpr uint32_t kShardedStreams = 0x5E000000;
-// Coordinates that are stratified, where a lane is all there is and where
-// lanes meet; the others are plain draws at a tenth of the cost.
+constexpr uint64_t kRoundKey = 0xD1B54A32D192ED03;
+// Coordinates that are stratified; the others are plain draws at a fifth of the
+// cost.
 constexpr int kStratified = 24;
-constexpr int kStratifiedMeetings = 6;
 // Rows of the pool of loads, fewer where each has many barriers.
 constexpr int kMostPoolRows = 96;
 constexpr int kLeastPoolRows = 32;
 constexpr int kPoolBarriers = 512;
+// Of a meeting in one round, at least.
+constexpr int kLeastMeetingRows = 128;
+constexpr int kSamplesStep = 32;
+constexpr uint64_t kMeetingKey = 0xA0761D6478BD642F;
+// Before everything.
+constexpr double kNever = -1e300;
+
+// A number below `rows` for each key.
+int PlaceOf(uint64_t key, int rows) {
+  const uint64_t mixed = (key ^ (key >> 29)) * kRoundKey;
+  return static_cast<int>((mixed >> 32) * static_cast<uint64_t>(rows) >> 32);
+}
 
 int PoolRows(const ShardedModel& model) {
   std::set<int> loaded;
@@ -39,76 +51,41 @@ int PoolRows(const ShardedModel& model) {
                     kMostPoolRows);
 }
 
-int StratifiedCoordinates(const ShardedModel& model) {
-  const bool meets =
-      std::any_of(model.items.begin(), model.items.end(),
-                  [](const ShardedItem& item) { return item.meets; });
-  return meets ? kStratifiedMeetings : kStratified;
-}
-
 }  // namespace
 
-ShardedSampler::ScoreSource::ScoreSource(uint64_t key, int samples,
-                                         int stratified)
-    : key_(key),
-      cube_(key, samples),
-      stratified_(stratified),
-      row_(kScoreRows),
-      sample_(samples / 2),
-      scores_(static_cast<size_t>(samples) * kScoreRows),
-      exact_(samples) {
-  std::iota(sample_.begin(), sample_.end(), 0U);
-}
-
-const float* ShardedSampler::ScoreSource::Next() {
-  if (stratified_ > 0) return NextExact();
-  // Of each pair of rows of samples the second mirrors the first.
-  if (row_ == kScoreRows) {
-    ScoreRows(key_, group_++, kShardedStreams, sample_.data(), sample_.size(),
-              scores_.data());
-    row_ = 0;
-  }
-  return &scores_[exact_.size() * row_++];
-}
-
-const float* ShardedSampler::ScoreSource::NextExact() {
-  --stratified_;
-  const std::vector<double> scores = cube_.Next();
-  for (size_t i = 0; i < exact_.size(); ++i) {
-    exact_[i] = static_cast<float>(scores[i]);
-  }
-  return exact_.data();
-}
-
 ShardedSampler::ShardedSampler(const ShardedModel& model, uint64_t random_key,
-                               int samples)
-    : model_(model),
-      random_key_(random_key),
-      n_(static_cast<size_t>(samples)),
-      scores_(random_key, samples, StratifiedCoordinates(model)),
-      clock_(model.lanes, std::vector<double>(n_, 0.0)) {}
+                               double latest_weight)
+    : model_(model), random_key_(random_key), latest_weight_(latest_weight) {}
 
-std::vector<double> ShardedSampler::Run(const base::Budget& budget) {
+void ShardedSampler::StartRound(int samples) {
+  n_ = static_cast<size_t>(samples);
+  scores_.emplace(random_key_ + kRoundKey * round_++, samples, kStratified);
+  clock_.assign(model_.lanes, std::vector<double>(n_, 0.0));
+}
+
+bool ShardedSampler::Extend(int samples, const base::Budget& budget) {
+  if (IsOver(budget)) return false;
+  StartRound(samples);
   DrawFactors();
   PlaceBetweenRatios();
-  if (!DrawLoads(budget)) return {};
+  if (model_.loads != nullptr) {
+    if (moments_.empty() && !DrawPool(budget)) return false;
+    if (!DrawLoads(budget)) return false;
+  }
   for (const ShardedItem& item : model_.items) {
-    if (budget.Cancelled()) return {};
-    AddItem(item);
+    if (!AddItem(item, budget)) return false;
   }
   std::vector<double> step = clock_[0];
-  for (const auto& clock : clock_) {
-    for (size_t i = 0; i < n_; ++i) step[i] = std::max(step[i], clock[i]);
-  }
-  return step;
+  for (const auto& clock : clock_) TakeLatest(clock.data(), n_, step.data());
+  steps_.insert(steps_.end(), step.begin(), step.end());
+  return true;
 }
 
 void ShardedSampler::DrawFactors() {
   compute_.assign(n_, 1.0);
   network_.assign(n_, 1.0);
-  for (const SharedFactor* shared : model_.factors) {
-    const ScoreCurve values(TailLaw::Of(shared->distribution));
-    const float* score = scores_.NextExact();
+  for (const auto& [shared, values] : model_.factors) {
+    const float* score = scores_->NextExact();
     for (size_t i = 0; i < n_; ++i) {
       const double factor =
           std::max(values.At(static_cast<double>(score[i])), 0.0);
@@ -134,12 +111,11 @@ void ShardedSampler::PlaceBetweenRatios() {
   }
 }
 
-bool ShardedSampler::DrawLoads(const base::Budget& budget) {
-  if (model_.load == nullptr) return true;
-  const int pool_rows = PoolRows(model_);
-  const LoadPool pool(*model_.graph, *model_.load, random_key_, pool_rows);
+bool ShardedSampler::DrawPool(const base::Budget& budget) {
+  const LoadPool pool(*model_.loads, random_key_, PoolRows(model_));
+  decltype(moments_) moments;
   for (const auto& laws : model_.laws) {
-    auto& node = moments_.emplace_back(laws.size());
+    auto& node = moments.emplace_back(laws.size());
     for (const StretchRun& run : model_.program.runs) {
       auto& entries = node[run.stretch];
       if (run.microbatch == kAbsent || !entries.empty()) continue;
@@ -152,35 +128,41 @@ bool ShardedSampler::DrawLoads(const base::Budget& budget) {
       }
     }
   }
-  for (int m = 0; m < model_.graph->microbatches; ++m) {
-    auto& rows = load_row_.emplace_back(n_);
-    const auto& score = scores_.NextExact();
+  moments_ = std::move(moments);
+  return true;
+}
+
+bool ShardedSampler::DrawLoads(const base::Budget& budget) {
+  const int pool_rows = PoolRows(model_);
+  load_row_.assign(model_.graph->microbatches, std::vector<int>(n_));
+  for (auto& rows : load_row_) {
+    if (IsOver(budget)) return false;
+    const float* score = scores_->NextExact();
     for (size_t i = 0; i < n_; ++i) {
-      rows[i] =
-          std::min(static_cast<int>(stats::NormalCdf(score[i]) * pool_rows),
-                   pool_rows - 1);
+      const double u = stats::NormalCdf(static_cast<double>(score[i]));
+      rows[i] = std::min(static_cast<int>(u * pool_rows), pool_rows - 1);
     }
   }
   return true;
 }
 
-void ShardedSampler::AddItem(const ShardedItem& item) {
-  if (item.meets) {
-    Meet(item);
-    return;
-  }
+bool ShardedSampler::AddItem(const ShardedItem& item,
+                             const base::Budget& budget) {
+  if (item.meets) return Meet(item, budget);
   for (int lane = 0; lane < model_.lanes; ++lane) {
+    if (IsOver(budget)) return false;
     AddSum(item, lane);
-    if (!item.loaded.empty()) AddLoaded(item, lane);
+    if (!item.loaded.empty() && !AddLoaded(item, lane, budget)) return false;
   }
+  return true;
 }
 
 void ShardedSampler::AddCurve(const ScoreCurve& curve,
                               const std::vector<double>& factor,
                               double* clock) {
   const float* score = curve.is_constant() ? nullptr
-                       : curve.is_table()  ? scores_.NextExact()
-                                           : scores_.Next();
+                       : curve.is_table()  ? scores_->NextExact()
+                                           : scores_->Next();
   curve.Add(score, factor.data(), n_, clock);
 }
 
@@ -191,7 +173,7 @@ void ShardedSampler::AddCurves(const ItemCurves& curves, int entry,
     AddCurve(curves.compute[0][entry], compute_, clock);
     return;
   }
-  const float* score = scores_.Next();
+  const float* score = scores_->Next();
   for (size_t q = 0; q < curves.compute.size(); ++q) {
     curves.compute[q][entry].Add(score, ratio_weight_[q].data(), n_, clock);
   }
@@ -226,16 +208,18 @@ void ShardedSampler::AddLoadMoments(int stretch, int microbatch, int entry,
   }
 }
 
-void ShardedSampler::AddLoaded(const ShardedItem& item, int lane) {
+bool ShardedSampler::AddLoaded(const ShardedItem& item, int lane,
+                               const base::Budget& budget) {
   mean_.assign(n_, 0.0);
   variance_.assign(n_, 0.0);
   third_.assign(n_, 0.0);
   for (const StretchRun& run : item.loaded) {
+    if (IsOver(budget)) return false;
     const auto& entries = moments_[0][run.stretch];
     AddLoadMoments(run.stretch, run.microbatch, entries.size() == 1 ? 0 : lane,
                    run.count);
   }
-  const float* score = scores_.Next();
+  const float* score = scores_->Next();
   auto& clock = clock_[lane];
   for (size_t i = 0; i < n_; ++i) {
     const double z = static_cast<double>(score[i]);
@@ -244,23 +228,7 @@ void ShardedSampler::AddLoaded(const ShardedItem& item, int lane) {
     clock[i] += std::sqrt(variance_[i]) * z +
                 third_[i] / variance_[i] * (z * z - 1) / 6;
   }
-}
-
-void ShardedSampler::AddMeetingCurves(const ShardedItem& item, int entry,
-                                      const float* score, double* clock) {
-  if (item.microbatch != kAbsent) {
-    for (size_t i = 0; i < n_; ++i) {
-      const double z = static_cast<double>(score[i]);
-      clock[i] += mean_[i] + variance_[i] * z + third_[i] * (z * z - 1);
-    }
-    return;
-  }
-  const auto& compute = item.curves->compute;
-  for (size_t q = 0; q < compute.size(); ++q) {
-    const auto& curve =
-        compute[q].size() == 1 ? compute[q][0] : compute[q][entry];
-    curve.Add(score, ratio_weight_[q].data(), n_, clock);
-  }
+  return true;
 }
 
 ShardedSampler::StallRows ShardedSampler::DrawStalls(
@@ -272,7 +240,7 @@ ShardedSampler::StallRows ShardedSampler::DrawStalls(
     const auto& factor =
         stall.factor_class == FactorClass::kNetwork ? network_ : compute_;
     for (auto& row : rows) {
-      const float* score = scores_.NextExact();
+      const float* score = scores_->NextExact();
       for (size_t i = 0; i < n_; ++i) {
         const auto excess = stall.ExcessAt(static_cast<double>(score[i]));
         if (!excess.has_value()) continue;
@@ -284,52 +252,98 @@ ShardedSampler::StallRows ShardedSampler::DrawStalls(
   return rows;
 }
 
-void ShardedSampler::Meet(const ShardedItem& item) {
-  const StretchLaw& law = *model_.laws[0][item.stretch];
-  const MeetingCopula& copula = law.copula;
-  const std::array<float, 4> weight = {
-      static_cast<float>(copula.common), static_cast<float>(copula.same_first),
-      static_cast<float>(copula.same_last), static_cast<float>(copula.own)};
-  if (item.microbatch != kAbsent) {
-    mean_.assign(n_, 0.0);
-    variance_.assign(n_, 0.0);
-    third_.assign(n_, 0.0);
-    AddLoadMoments(item.stretch, item.microbatch, 0, 1);
-    // Now the deviation, and the factor of the quadratic term.
-    for (size_t i = 0; i < n_; ++i) {
-      third_[i] = variance_[i] > 0 ? third_[i] / variance_[i] / 6 : 0;
-      variance_[i] = std::sqrt(variance_[i]);
+bool ShardedSampler::Meet(const ShardedItem& item, const base::Budget& budget) {
+  std::vector<std::vector<double>> next(model_.lanes,
+                                        std::vector<double>(n_, kNever));
+  const bool done = item.microbatch != kAbsent ? MeetByLoad(item, budget, next)
+                                               : MeetByRows(item, budget, next);
+  if (!done) return false;
+  AddStalls(*model_.laws[0][item.stretch], next);
+  clock_ = std::move(next);
+  return true;
+}
+
+// Each block of samples takes all rows, from another one on.
+bool ShardedSampler::MeetByRows(const ShardedItem& item,
+                                const base::Budget& budget,
+                                std::vector<std::vector<double>>& next) {
+  const int samples = static_cast<int>(n_);
+  const int rows = std::max(samples / model_.meeting_reuse,
+                            std::min(samples, kLeastMeetingRows)) /
+                   kSamplesStep * kSamplesStep;
+  const uint64_t key = random_key_ + kMeetingKey * ++meeting_;
+  if (!rows_.Draw(model_, item, rows, key, latest_weight_, budget)) {
+    return false;
+  }
+  std::vector<double> end(rows);
+  for (int block = 0; block * rows < samples; ++block) {
+    if (IsOver(budget)) return false;
+    const size_t start = static_cast<size_t>(block) * rows;
+    const auto count = std::min<size_t>(rows, n_ - start);
+    const int first = block == 0 ? 0 : PlaceOf(key + block, rows);
+    for (int from = 0; from < model_.lanes; ++from) {
+      for (int to = 0; to < model_.lanes; ++to) {
+        const size_t e = static_cast<size_t>(from) * model_.lanes + to;
+        const double* clock = &clock_[from][start];
+        const size_t last = ratio_weight_.size() - 1;
+        for (size_t q = 0; q < last; ++q) {
+          std::copy_n(clock, q == 0 ? count : 0, end.begin());
+          stats::AddScaled(rows_.From(q, e, first), &ratio_weight_[q][start],
+                           count, end.data());
+          clock = end.data();
+        }
+        TakeLatestAfter(clock, &ratio_weight_[last][start],
+                        rows_.From(last, e, first), count, &next[to][start]);
+      }
     }
   }
-  const int lanes = model_.lanes;
-  auto copy = [this](const float* row) { return ScoreRow(row, row + n_); };
+  return true;
+}
+
+bool ShardedSampler::MeetByLoad(const ShardedItem& item,
+                                const base::Budget& budget,
+                                std::vector<std::vector<double>>& next) {
+  mean_.assign(n_, 0.0);
+  variance_.assign(n_, 0.0);
+  third_.assign(n_, 0.0);
+  AddLoadMoments(item.stretch, item.microbatch, 0, 1);
+  // Now the deviation, and the factor of the quadratic term.
+  for (size_t i = 0; i < n_; ++i) {
+    third_[i] = variance_[i] > 0 ? third_[i] / variance_[i] / 6 : 0;
+    variance_[i] = std::sqrt(variance_[i]);
+  }
+  const auto score =
+      EntryScores(model_.laws[0][item.stretch]->copula, model_.lanes,
+                  static_cast<int>(n_), *scores_, budget);
+  for (size_t e = 0; e < score.size(); ++e) {
+    const auto& from = clock_[e / model_.lanes];
+    auto& to = next[e % model_.lanes];
+    for (size_t i = 0; i < n_; ++i) {
+      const double z = static_cast<double>(score[e][i]);
+      const double end =
+          from[i] + mean_[i] + variance_[i] * z + third_[i] * (z * z - 1);
+      to[i] = std::max(to[i], end);
+    }
+  }
+  return !score.empty();
+}
+
+// Stalls of single replicas, from the clocks before the meeting.
+void ShardedSampler::AddStalls(const StretchLaw& law,
+                               std::vector<std::vector<double>>& next) {
   using Place = StretchStall::Place;
-  const StallRows shared_stalls = DrawStalls(law, Place::kShared);
-  const StallRows first_stalls = DrawStalls(law, Place::kFirst);
-  const StallRows last_stalls = DrawStalls(law, Place::kLast);
-  const ScoreRow common = copy(scores_.Next());
-  std::vector<ScoreRow> last;
-  for (int to = 0; to < lanes; ++to) last.push_back(copy(scores_.Next()));
-  std::vector<std::vector<double>> next(lanes, std::vector<double>(n_, -1e300));
-  std::vector<double> end(n_);
-  ScoreRow score(n_);
-  for (int from = 0; from < lanes; ++from) {
-    const ScoreRow first = copy(scores_.Next());
-    for (int to = 0; to < lanes; ++to) {
-      MixScores({common.data(), first.data(), last[to].data(), scores_.Next()},
-                weight, n_, score.data());
-      end = clock_[from];
-      AddMeetingCurves(item, from * lanes + to, score.data(), end.data());
-      for (const auto* stalls :
-           {&shared_stalls[0], &first_stalls[from], &last_stalls[to]}) {
+  const StallRows shared = DrawStalls(law, Place::kShared);
+  const StallRows first = DrawStalls(law, Place::kFirst);
+  const StallRows last = DrawStalls(law, Place::kLast);
+  for (int from = 0; from < model_.lanes; ++from) {
+    for (int to = 0; to < model_.lanes; ++to) {
+      for (const auto* stalls : {&shared[0], &first[from], &last[to]}) {
         for (const auto& [i, seconds] : *stalls) {
-          end[i] = std::max(end[i], clock_[from][i] + seconds);
+          next[to][i] = std::max(next[to][i], clock_[from][i] + seconds);
         }
       }
-      TakeLatest(end.data(), n_, next[to].data());
     }
   }
-  clock_ = std::move(next);
 }
 
 }  // namespace prism::step

@@ -1,10 +1,13 @@
 // Sums of laws: by cumulants or by characteristic functions.
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <numbers>
 #include <utility>
 #include <vector>
 
+#include "core/step/composition/sharded_budget.h"
+#include "core/step/composition/sharded_kernels.h"
 #include "core/step/composition/sharded_law.h"
 
 namespace prism::step {
@@ -15,80 +18,90 @@ constexpr size_t kFewPoints = 2048;
 constexpr size_t kManyPoints = 8192;
 // Excess kurtosis beyond which a term may have either.
 constexpr double kSmoothKurtosis = 4;
+// In deviations of the sum: half of it is the most that smoothing moves a
+// quantile.
+constexpr double kVisibleGap = 0.1;
 
-// Complex numbers in two arrays: the loops vectorise.
 struct Spectrum {
   std::vector<double> re, im;
   explicit Spectrum(size_t points) : re(points, 0.0), im(points, 0.0) {}
   size_t points() const { return re.size(); }
+  ComplexRow At(size_t i) { return {&re[i], &im[i]}; }
 };
 
-// In-place transform by Cooley and Tukey, radix 2.
-void Transform(Spectrum& s, bool inverse) {
+// e^(-i pi k / half) at half + k, for each power of two and k below it. Only
+// read.
+Spectrum& Roots() {
+  static Spectrum roots = [] {
+    Spectrum all(kManyPoints);
+    for (size_t half = 1; half < kManyPoints; half *= 2) {
+      for (size_t k = 0; k < half; ++k) {
+        const double angle = -std::numbers::pi * static_cast<double>(k) /
+                             static_cast<double>(half);
+        all.re[half + k] = std::cos(angle);
+        all.im[half + k] = std::sin(angle);
+      }
+    }
+    return all;
+  }();
+  return roots;
+}
+
+// The transform of four numbers, in place and in bit-reversed order, or twice
+// two times its inverse.
+void TransformFour(double* re, double* im, bool inverse) {
+  const double sign = inverse ? -1 : 1;
+  if (inverse) {
+    std::swap(re[1], re[2]);
+    std::swap(im[1], im[2]);
+  }
+  const double s_re = re[0] + re[2], s_im = im[0] + im[2];
+  const double d_re = re[0] - re[2], d_im = im[0] - im[2];
+  const double t_re = re[1] + re[3], t_im = im[1] + im[3];
+  const double u_re = sign * (im[1] - im[3]), u_im = sign * (re[3] - re[1]);
+  re[0] = s_re + t_re;
+  im[0] = s_im + t_im;
+  const size_t middle = inverse ? 2 : 1;
+  re[middle] = s_re - t_re;
+  im[middle] = s_im - t_im;
+  re[3 - middle] = d_re + u_re;
+  im[3 - middle] = d_im + u_im;
+  re[3] = d_re - u_re;
+  im[3] = d_im - u_im;
+}
+
+// In place, to bit-reversed order.
+void Transform(Spectrum& s) {
   const size_t points = s.points();
-  for (size_t i = 1, j = 0; i < points; ++i) {
-    size_t bit = points >> 1;
-    for (; (j & bit) != 0; bit >>= 1) j ^= bit;
-    j ^= bit;
-    if (i < j) {
-      std::swap(s.re[i], s.re[j]);
-      std::swap(s.im[i], s.im[j]);
+  for (size_t half = points / 2; half >= 4; half /= 2) {
+    for (size_t start = 0; start < points; start += 2 * half) {
+      SplitHalves(Roots().At(half), half, s.At(start), s.At(start + half));
     }
   }
-  std::vector<double> cosine(points / 2), sine(points / 2);
-  for (size_t half = 1; half < points; half *= 2) {
-    const double angle =
-        (inverse ? 1 : -1) * std::numbers::pi / static_cast<double>(half);
-    const double step_re = std::cos(angle), step_im = std::sin(angle);
-    cosine[0] = 1;
-    sine[0] = 0;
-    for (size_t k = 1; k < half; ++k) {
-      // Fresh every 32 steps, so that no error builds up.
-      if (k % 32 == 0) {
-        cosine[k] = std::cos(angle * static_cast<double>(k));
-        sine[k] = std::sin(angle * static_cast<double>(k));
-      } else {
-        cosine[k] = cosine[k - 1] * step_re - sine[k - 1] * step_im;
-        sine[k] = cosine[k - 1] * step_im + sine[k - 1] * step_re;
-      }
-    }
+  for (size_t i = 0; i < points; i += 4) {
+    TransformFour(&s.re[i], &s.im[i], false);
+  }
+}
+
+// From bit-reversed order, times the number of points.
+void TransformBack(Spectrum& s) {
+  const size_t points = s.points();
+  for (size_t i = 0; i < points; i += 4) {
+    TransformFour(&s.re[i], &s.im[i], true);
+  }
+  for (size_t half = 4; half < points; half *= 2) {
     for (size_t start = 0; start < points; start += 2 * half) {
-      double* a_re = &s.re[start];
-      double* a_im = &s.im[start];
-      double* b_re = a_re + half;
-      double* b_im = a_im + half;
-      for (size_t k = 0; k < half; ++k) {
-        const double re = b_re[k] * cosine[k] - b_im[k] * sine[k];
-        const double im = b_re[k] * sine[k] + b_im[k] * cosine[k];
-        b_re[k] = a_re[k] - re;
-        b_im[k] = a_im[k] - im;
-        a_re[k] += re;
-        a_im[k] += im;
-      }
+      JoinHalves(Roots().At(half), half, s.At(start), s.At(start + half));
     }
   }
 }
 
-// total *= factor^count.
-void MultiplyPower(const Spectrum& factor, double count, Spectrum& total) {
+// total *= factor^count, by squares; destroys the factor.
+void MultiplyPower(Spectrum& factor, double count, Spectrum& total) {
   const size_t points = total.points();
-  // Real sequences: the second half mirrors the first.
-  for (size_t k = 0; k <= points / 2; ++k) {
-    double re = factor.re[k], im = factor.im[k];
-    if (count != 1) {
-      const double norm = std::hypot(re, im);
-      const double size = norm > 0 ? std::pow(norm, count) : 0;
-      const double angle = std::atan2(im, re) * count;
-      re = size * std::cos(angle);
-      im = size * std::sin(angle);
-    }
-    const double t_re = total.re[k], t_im = total.im[k];
-    total.re[k] = t_re * re - t_im * im;
-    total.im[k] = t_re * im + t_im * re;
-    if (k > 0) {
-      total.re[points - k] = total.re[k];
-      total.im[points - k] = -total.im[k];
-    }
+  for (auto left = static_cast<uint64_t>(count); left > 0; left /= 2) {
+    if (left % 2 == 1) MultiplyRows(factor.At(0), points, total.At(0));
+    if (left > 1) MultiplyRows(factor.At(0), points, factor.At(0));
   }
 }
 
@@ -134,9 +147,10 @@ Spectrum Masses(const TailLaw& law, const Grid& grid, double above_end) {
   const auto first = static_cast<int64_t>(std::floor(low / grid.step)) - 1;
   const auto last = static_cast<int64_t>(std::ceil(high / grid.step)) + 1;
   double before = 0;
+  TailLaw::Cursor cursor(law);
   for (int64_t cell = first; cell <= last; ++cell) {
     const double edge = (static_cast<double>(cell) + 0.5) * grid.step;
-    const double below = cell == last ? 1 : law.Below(mean + edge);
+    const double below = cell == last ? 1 : cursor.Below(mean + edge);
     masses.re[grid.Cell(static_cast<double>(cell) * grid.step)] +=
         below - before;
     before = below;
@@ -144,7 +158,21 @@ Spectrum Masses(const TailLaw& law, const Grid& grid, double above_end) {
   return masses;
 }
 
-TailLaw ReadLaw(const Spectrum& total, const Grid& grid, const Cumulants& c) {
+// Whether probabilities are close in absolute terms and relative to the tails.
+bool IsNear(double a, double b) {
+  constexpr double kMass = 0.002, kRatio = 0.1;
+  return std::abs(a - b) < std::min(kMass, kRatio * std::min(a, b));
+}
+
+// Whether the masses of two cells are about the same.
+bool IsEven(double a, double b) {
+  constexpr double kRatio = 0.7;
+  return std::min(a, b) >= kRatio * std::max(a, b);
+}
+
+// `draws` is the number of random terms.
+TailLaw ReadLaw(const Spectrum& total, const Grid& grid, const Cumulants& c,
+                double draws) {
   const size_t points = grid.points;
   std::vector<double> mass(points), x(points);
   const auto first = -static_cast<int64_t>(grid.below / grid.step);
@@ -164,7 +192,10 @@ TailLaw ReadLaw(const Spectrum& total, const Grid& grid, const Cumulants& c) {
   }
   mean /= all;
   const double variance = square / all - mean * mean;
-  const double stretch = variance > 0 ? std::sqrt(c[1] / variance) : 1;
+  // Rounding to the grid adds a twelfth of the square of its step a draw.
+  const double rounding = draws * grid.step * grid.step / 12;
+  const double stretch =
+      variance > 0 ? std::sqrt(std::max(1 - rounding / variance, 0.5)) : 1;
   std::vector<double> above(points);
   double sum = 0;
   for (size_t i = points; i-- > 0;) {
@@ -172,14 +203,31 @@ TailLaw ReadLaw(const Spectrum& total, const Grid& grid, const Cumulants& c) {
     sum += mass[i];
   }
   std::vector<double> node, log_below, log_above;
-  double below = 0;
-  for (size_t i = 0; i < points; ++i) {
-    below += mass[i] / all;
-    if (below <= 0) continue;
+  auto add = [&](size_t i, double below) {
     node.push_back(c[0] + (x[i] - mean) * stretch);
     log_below.push_back(std::log(std::min(below, 1.0)));
     log_above.push_back(above[i] > 0 ? std::log(above[i])
                                      : -TailLaw::kMostHazard);
+  };
+  double below = 0, last_below = 0, last_above = 1, skipped_below = 0;
+  double run_mass = 0;  // of the first of the cells that are skipped
+  for (size_t i = 0; i < points; ++i) {
+    const double before = std::exchange(below, below + mass[i] / all);
+    if (below <= 0) continue;
+    const bool first_node = node.empty();
+    const bool even = skipped_below > 0 ? IsEven(mass[i], run_mass) : true;
+    if (skipped_below <= 0) run_mass = mass[i];
+    if (!first_node && even && above[i] > 0 && IsNear(last_below, below) &&
+        IsNear(last_above, above[i])) {
+      skipped_below = below;
+      continue;
+    }
+    // Where this cell is much, its left end counts.
+    if (skipped_below > 0) add(i - 1, before);
+    skipped_below = 0;
+    add(i, below);
+    last_below = below;
+    last_above = above[i];
     if (above[i] <= 0) break;
   }
   log_below.back() = 0;
@@ -188,24 +236,37 @@ TailLaw ReadLaw(const Spectrum& total, const Grid& grid, const Cumulants& c) {
 }
 
 TailLaw SumBySpectra(std::span<const RepeatedLaw> terms, const Cumulants& c,
-                     double tail) {
+                     double tail, const base::Budget& budget) {
   const Grid grid = PlaceGrid(terms, std::sqrt(c[1]), tail);
   const double end = static_cast<double>(grid.points) * grid.step - grid.below;
   Spectrum total(grid.points);
   std::fill(total.re.begin(), total.re.end(), 1.0);
+  double draws = 0;
   for (const auto& [law, count] : terms) {
     if (law->is_constant()) continue;
+    draws += count;
+    if (IsOver(budget)) return TailLaw();
     Spectrum masses = Masses(*law, grid, end);
-    Transform(masses, false);
+    Transform(masses);
     MultiplyPower(masses, count, total);
   }
-  Transform(total, true);
-  return ReadLaw(total, grid, c);
+  TransformBack(total);
+  return ReadLaw(total, grid, c, draws);
+}
+
+// Whether a term's values lie so far apart that the sum, whatever its
+// cumulants, has steps.
+bool ShowsGaps(std::span<const RepeatedLaw> terms, double deviation) {
+  return std::any_of(terms.begin(), terms.end(), [&](const RepeatedLaw& term) {
+    return !term.law->is_constant() &&
+           term.law->WidestGap() > kVisibleGap * deviation;
+  });
 }
 
 }  // namespace
 
-TailLaw SumOf(std::span<const RepeatedLaw> terms, double tail) {
+TailLaw SumOf(std::span<const RepeatedLaw> terms, double tail,
+              const base::Budget& budget) {
   Cumulants sum = {};
   int random = 0;
   const TailLaw* only = nullptr;
@@ -217,10 +278,10 @@ TailLaw SumOf(std::span<const RepeatedLaw> terms, double tail) {
   }
   if (random == 0) return TailLaw().Affine(1, sum[0]);
   if (random == 1) return only->Affine(1, sum[0] - only->mean());
-  if (IsNearNormal(sum)) {
+  if (IsNearNormal(sum) && !ShowsGaps(terms, std::sqrt(sum[1]))) {
     return TailLaw::OfScores(ScoreLaw::FromCumulants(sum), sum);
   }
-  return SumBySpectra(terms, sum, tail);
+  return SumBySpectra(terms, sum, tail, budget);
 }
 
 }  // namespace prism::step

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <tuple>
 #include <utility>
 
@@ -16,6 +17,12 @@ namespace {
 
 constexpr int kCompute = static_cast<int>(FactorClass::kCompute);
 constexpr int kNetwork = static_cast<int>(FactorClass::kNetwork);
+
+// Whether it varies from step to step or is another factor than 1.
+bool IsStepWide(const SharedFactor& shared) {
+  return shared.scope == FactorScope::kStep &&
+         !(shared.distribution.IsConstant() && shared.distribution.Mean() == 1);
+}
 
 class Integral {
  public:
@@ -39,12 +46,10 @@ class Integral {
  private:
   void DrawFactors() {
     for (auto& factor : factor_) factor.assign(n_, 1.0);
+    size_t factors = 0;
     for (const SharedFactor& shared : graph_.shared_factors) {
-      if (shared.scope != FactorScope::kStep) continue;
-      const auto& law = shared.distribution;
-      if (law.IsConstant() && law.Mean() == 1) continue;
-      has_factors_ = true;
-      const ScoreLaw values = ScoreLaw::Of(law);
+      if (!IsStepWide(shared)) continue;
+      const ScoreLaw& values = request_.factors[factors++];
       const std::vector<double> score = cube_.Next();
       for (int c = 0; c < kFactorClasses; ++c) {
         if (!shared.applies_to[c]) continue;
@@ -110,7 +115,7 @@ class Integral {
       base[i] = MaximumAt(i, stage) * factor_[kCompute][i];
     }
     const StageClosing& closing = request_.closings[stage];
-    if (!has_factors_ && CountRandom(closing) <= 1) {
+    if (request_.factors.empty() && CountRandom(closing) <= 1) {
       AddLanesAtOnce(stage, base);
       return;
     }
@@ -165,9 +170,14 @@ class Integral {
     KeepLatest(stage, end);
   }
 
-  static ScoreLaw LatestLane(const ClosingTask& task,
-                             const std::vector<double>& constant) {
-    if (task.law.size() == 1) return task.law[0].MaximumOfShifted(constant);
+  ScoreLaw LatestLane(const ClosingTask& task,
+                      const std::vector<double>& constant) {
+    if (task.law.size() == 1) {
+      const auto [least, most] =
+          std::minmax_element(constant.begin(), constant.end());
+      return *least == *most ? task.law[0].MaximumOf(OneLane()).ShiftedBy(*most)
+                             : task.law[0].MaximumOfShifted(constant);
+    }
     std::vector<ScoreLaw> lanes;
     for (size_t lane = 0; lane < constant.size(); ++lane) {
       lanes.push_back(task.law[lane].ShiftedBy(constant[lane]));
@@ -175,7 +185,15 @@ class Integral {
     return ScoreLaw::MaximumOfAll(lanes);
   }
 
-  // One lane that stands for `copies` equal ones.
+  // Scores of one among the lanes.
+  const std::vector<double>& OneLane() {
+    if (one_lane_.empty()) {
+      one_lane_ = ScoresOfOneAmong(static_cast<double>(graph_.grid.lanes));
+    }
+    return one_lane_;
+  }
+
+  // One lane, or one that stands for all where they are alike (`copies`).
   void AddLane(int stage, int lane, int copies,
                const std::vector<double>& base) {
     std::vector<double> end = base;
@@ -187,8 +205,9 @@ class Integral {
         for (int i = 0; i < n_; ++i) end[i] += seconds * factor[i];
         continue;
       }
-      const ScoreLaw law = copies == 1 ? task.of_lane(lane)
-                                       : task.of_lane(lane).MaximumOf(copies);
+      const ScoreLaw law = copies == 1
+                               ? task.of_lane(lane)
+                               : task.of_lane(lane).MaximumOf(OneLane());
       const std::vector<double> score = NextScores();
       for (int i = 0; i < n_; ++i) end[i] += law.At(score[i]) * factor[i];
     }
@@ -201,12 +220,6 @@ class Integral {
       step_[i] = end[i];
       leading_[i] = stage;
     }
-  }
-
-  // Of the maximum that decides sample i.
-  double LeadingError(int i) const {
-    return request_.nodes[node_[i]].stages[leading_[i]].ErrorAt(latest_[i]) *
-           factor_[kCompute][i];
   }
 
   // The error of a quantile: that of the maxima, for the samples near it, and
@@ -226,24 +239,39 @@ class Integral {
       const int middle = static_cast<int>(p * (n_ - 1));
       const int reach = std::max(1, n_ / 256);
       const double error =
-          MeanErrorBetween(sorted[std::max(0, middle - reach)],
-                           sorted[std::min(n_ - 1, middle + reach)]);
+          ErrorBetween(sorted[std::max(0, middle - reach)],
+                       sorted[std::min(n_ - 1, middle + reach)]);
       integrated.replica_error_seconds[q] = error;
+      integrated.own_error_seconds[q] = own;
       result.standard_error_seconds[q] = std::sqrt(own * own + error * error);
     }
     return integrated;
   }
 
-  // Over the steps from `first` to `last` seconds.
-  double MeanErrorBetween(double first, double last) const {
-    double error = 0;
+  // From the maxima: a quantile moves by what they move the steps near it, from
+  // `first` to `last` seconds, on average.
+  double ErrorBetween(double first, double last) const {
+    std::map<int, EndFit::BatchOffsets> sums;  // by sample
     int count = 0;
     for (int i = 0; i < n_; ++i) {
       if (step_[i] < first || step_[i] > last) continue;
-      error += LeadingError(i);
       ++count;
+      // The nearer node's.
+      const bool next = part_[i] > 0.5;
+      const RegimeNode& regime = request_.nodes[node_[i] + (next ? 1 : 0)];
+      const MaximumLaw& law = regime.stages[leading_[i]];
+      EndFit::BatchOffsets& sum = sums[regime.sample];
+      const auto [node, part] = place_[i];
+      const auto& offsets = law.offsets[part < 0.5 ? node : node + 1];
+      for (size_t b = 0; b < sum.size(); ++b) {
+        sum[b] += offsets[b] * factor_[kCompute][i];
+      }
     }
-    return error / std::max(count, 1);
+    double squares = 0;
+    for (const auto& [sample, sum] : sums) {
+      squares += std::pow(EndFit::ErrorOf(sum), 2);
+    }
+    return std::sqrt(squares) / std::max(count, 1);
   }
 
   const IntegralRequest& request_;
@@ -254,14 +282,98 @@ class Integral {
   std::vector<double> latest_;  // score of the latest replica
   std::vector<double> paired_;  // scores that go with it, until they are used
   std::vector<MaximumLaw::Place> place_;
-  bool has_factors_ = false;
   std::vector<int> node_;
   std::vector<double> part_;
   std::vector<double> step_;
+  std::vector<double> one_lane_;
   std::vector<int> leading_;  // stage that decides
 };
 
 }  // namespace
+
+namespace {
+
+// Nodes that one interval becomes.
+constexpr int kRefinement = 4;
+
+// Weights of the values at all nodes in the value at `ratio`, between nodes i
+// and i + 1.
+std::vector<double> CubicWeights(const std::vector<double>& ratios, size_t i,
+                                 double ratio) {
+  std::vector<double> weight(ratios.size(), 0.0);
+  const double width = ratios[i + 1] - ratios[i];
+  const double t = (ratio - ratios[i]) / width;
+  weight[i] = (1 + 2 * t) * (1 - t) * (1 - t);
+  weight[i + 1] = t * t * (3 - 2 * t);
+  // `scale` times the slope at node k of the parabola around node m.
+  auto add_slope = [&](size_t k, double scale) {
+    const size_t m = std::clamp<size_t>(k, 1, ratios.size() - 2);
+    const double a = ratios[m - 1], b = ratios[m], c = ratios[m + 1];
+    const double x = ratios[k];
+    weight[m - 1] += scale * (2 * x - b - c) / ((a - b) * (a - c));
+    weight[m] += scale * (2 * x - a - c) / ((b - a) * (b - c));
+    weight[m + 1] += scale * (2 * x - a - b) / ((c - a) * (c - b));
+  };
+  add_slope(i, width * t * (1 - t) * (1 - t));
+  add_slope(i + 1, -width * t * t * (1 - t));
+  return weight;
+}
+
+// The mean of the nodes' laws by `weight`, but with errors of the nearer one.
+MaximumLaw MixLaws(const std::vector<RegimeNode>& nodes, int stage,
+                   const std::vector<double>& weight, size_t nearer) {
+  MaximumLaw law = nodes[nearer].stages[stage];
+  std::fill(law.seconds.begin(), law.seconds.end(), 0.0);
+  for (size_t k = 0; k < nodes.size(); ++k) {
+    const auto& seconds = nodes[k].stages[stage].seconds;
+    for (size_t j = 0; j < seconds.size(); ++j) {
+      law.seconds[j] += weight[k] * seconds[j];
+    }
+  }
+  for (size_t j = 1; j < law.seconds.size(); ++j) {
+    law.seconds[j] = std::max(law.seconds[j], law.seconds[j - 1]);
+  }
+  return law;
+}
+
+}  // namespace
+
+std::vector<RegimeNode> RefineNodes(const std::vector<RegimeNode>& nodes,
+                                    const std::vector<bool>& needed) {
+  if (nodes.size() < 3) return nodes;
+  std::vector<double> ratios;
+  for (const RegimeNode& node : nodes) {
+    ratios.push_back(std::exp(node.log_ratio));
+  }
+  std::vector<RegimeNode> refined;
+  for (size_t i = 0; i + 1 < nodes.size(); ++i) {
+    refined.push_back(nodes[i]);
+    for (int part = 1; part < kRefinement; ++part) {
+      const double t = static_cast<double>(part) / kRefinement;
+      const double ratio = ratios[i] + t * (ratios[i + 1] - ratios[i]);
+      const auto weight = CubicWeights(ratios, i, ratio);
+      RegimeNode& node = refined.emplace_back();
+      node.log_ratio = std::log(ratio);
+      node.stages.resize(needed.size());
+      node.sample = nodes[t < 0.5 ? i : i + 1].sample;
+      for (size_t stage = 0; stage < needed.size(); ++stage) {
+        if (!needed[stage]) continue;
+        node.stages[stage] = MixLaws(nodes, static_cast<int>(stage), weight,
+                                     t < 0.5 ? i : i + 1);
+      }
+    }
+  }
+  refined.push_back(nodes.back());
+  return refined;
+}
+
+std::vector<ScoreLaw> StepWideFactors(const StepGraph& graph) {
+  std::vector<ScoreLaw> laws;
+  for (const SharedFactor& shared : graph.shared_factors) {
+    if (IsStepWide(shared)) laws.push_back(ScoreLaw::Of(shared.distribution));
+  }
+  return laws;
+}
 
 IntegratedStep IntegrateStep(const IntegralRequest& request) {
   return Integral(request).Run();

@@ -21,12 +21,23 @@ namespace prism::step {
 struct RegimeNode {
   double log_ratio = 0;
   std::vector<MaximumLaw> stages;
+  // Nodes of one sample have errors in common, others have none.
+  int sample = 0;
 };
+
+// `nodes` with others between them, on a curve through all: cubics with the
+// slopes of the parabolas through three neighbours, in the ratio itself. The
+// time of a replica is a smooth convex function of it. Between two nodes there
+// is nothing but a chord. Requires: rising ratios, one law a stage in `needed`.
+std::vector<RegimeNode> RefineNodes(const std::vector<RegimeNode>& nodes,
+                                    const std::vector<bool>& needed);
 
 struct IntegralRequest {
   const StepGraph* graph = nullptr;
   std::vector<RegimeNode> nodes;  // by rising ratio, at least one
   std::vector<StageClosing> closings;
+  // StepWideFactors of `graph`.
+  std::vector<ScoreLaw> factors;
   // Stages that can be last; the laws of the others are not looked at.
   std::vector<bool> needed;
   uint64_t random_key = 0;
@@ -40,7 +51,12 @@ struct IntegratedStep {
   // Of each quantile's standard error, the part that more simulated replicas
   // would lower.
   std::array<double, kQuantileLevels.size()> replica_error_seconds = {};
+  // The part that more steps would lower.
+  std::array<double, kQuantileLevels.size()> own_error_seconds = {};
 };
+
+// Laws of the step-wide factors of `graph` other than 1, in their order.
+std::vector<ScoreLaw> StepWideFactors(const StepGraph& graph);
 
 // Without a meaning where the budget was cancelled half-way.
 IntegratedStep IntegrateStep(const IntegralRequest& request);

@@ -18,8 +18,8 @@ using stats::Distribution;
 RegimeNode ConstantNode(double seconds, int stages = 1, double log_ratio = 0) {
   MaximumLaw law;
   law.seconds.assign(MaximumLaw::kNodes, seconds);
-  law.standard_error.assign(MaximumLaw::kNodes, 0);
-  return {log_ratio, std::vector<MaximumLaw>(stages, law)};
+  law.offsets.assign(MaximumLaw::kNodes, {});
+  return {log_ratio, std::vector<MaximumLaw>(stages, law), 0};
 }
 
 IntegratedStep Integrate(const StepGraph& graph, double seconds) {
@@ -30,6 +30,7 @@ IntegratedStep Integrate(const StepGraph& graph, double seconds) {
   return IntegrateStep({.graph = &graph,
                         .nodes = {ConstantNode(seconds, stages)},
                         .closings = *closings,
+                        .factors = StepWideFactors(graph),
                         .needed = std::vector<bool>(stages, true),
                         .random_key = 1});
 }
@@ -108,6 +109,7 @@ TEST(StepIntegral, FactorsOfNothingAreNumbers) {
       {.graph = &graph,
        .nodes = {ConstantNode(0.1, 1, -1), ConstantNode(0.1, 1, 1)},
        .closings = *BuildClosingModel(graph),
+       .factors = StepWideFactors(graph),
        .needed = {true},
        .random_key = 1});
   for (const double seconds : step.time.quantile_seconds) {
@@ -127,6 +129,7 @@ TEST(StepIntegral, LatestStageDecides) {
   IntegralRequest request{.graph = &graph,
                           .nodes = {node},
                           .closings = *closings,
+                          .factors = {},
                           .needed = {true, true},
                           .random_key = 1};
   EXPECT_NEAR(IntegrateStep(request).time.mean_seconds, 0.203, 1e-12);
@@ -137,15 +140,45 @@ TEST(StepIntegral, LatestStageDecides) {
 TEST(StepIntegral, ErrorsOfTheMaximaAreCarriedOver) {
   const StepGraph graph = BuildGraph(Closing({}, {}));
   RegimeNode node = ConstantNode(0.1);
-  node.stages[0].standard_error.assign(MaximumLaw::kNodes, 0.004);
+  // Two parts of 16 that are 0.004 sqrt(16 15 / 2) off.
+  node.stages[0].offsets.assign(
+      MaximumLaw::kNodes, {0.004 * std::sqrt(120), -0.004 * std::sqrt(120)});
   const IntegratedStep step =
       IntegrateStep({.graph = &graph,
                      .nodes = {node},
                      .closings = *BuildClosingModel(graph),
+                     .factors = {},
                      .needed = {true},
                      .random_key = 1});
   EXPECT_NEAR(step.replica_error_seconds[3], 0.004, 1e-9);
   EXPECT_NEAR(step.time.standard_error_seconds[3], 0.004, 1e-9);
+}
+
+// A smooth convex function of the ratio, as of two paths of which the later
+// counts. Chords miss it by up to 0.046.
+TEST(RefineNodes, FollowsASmoothCurve) {
+  const auto seconds = [](double ratio) {
+    return std::sqrt(4 + (ratio - 1) * (ratio - 1)) + ratio;
+  };
+  std::vector<RegimeNode> nodes;
+  for (double x = -1; x <= 1; x += 0.5) {
+    nodes.push_back(ConstantNode(seconds(std::exp(x)), 1, x));
+  }
+  const std::vector<RegimeNode> refined = RefineNodes(nodes, {true});
+  ASSERT_EQ(refined.size(), 17u);
+  for (size_t i = 0; i < refined.size(); ++i) {
+    EXPECT_NEAR(refined[i].stages[0].At(0.0),
+                seconds(std::exp(refined[i].log_ratio)), 0.012)
+        << i;
+    if (i == 0) continue;
+    EXPECT_GT(refined[i].log_ratio, refined[i - 1].log_ratio);
+  }
+}
+
+TEST(RefineNodes, LeavesTwoAsTheyAre) {
+  const std::vector<RegimeNode> nodes = {ConstantNode(1, 1, -1),
+                                         ConstantNode(2, 1, 1)};
+  EXPECT_EQ(RefineNodes(nodes, {true}).size(), 2u);
 }
 
 TEST(ClosingModel, CollectiveThenLongestOptimizer) {

@@ -19,16 +19,21 @@ namespace {
 // Replicas simulated for a first look at the error.
 constexpr int64_t kFirstSamples = 1024;
 constexpr int64_t kFewestSamples = 256;
-// Errors of a quantile from the replicas, as shares of the distance between the
-// quartiles, and the draws that reaching them may cost: some four and ten
-// milliseconds on one core.
-struct Target {
-  double error;
-  double most_draws;
-};
-constexpr Target kTargets[] = {{0.012, 2.5e6}, {0.022, 8e6}};
-constexpr double kMostSamples = 1 << 16;
+// Error of a quantile from the replicas, as a share of the distance between the
+// quartiles, and the draws and replicas that reaching it may cost.
+constexpr double kTargetError = 0.018;
+constexpr double kMostDraws = 8e6;
+constexpr double kMostSamples = 3 << 14;
+// From one look to the next.
+constexpr int64_t kMostGrowth = 4;
+constexpr double kWorthGrowing = 1.25;
+// Samples that are kept, when so many are asked for: 64 Mi values, and as many
+// as the random streams of one part of a sample hold.
+constexpr int64_t kMostKept = int64_t{1} << 26;
+constexpr int64_t kMostStreams = int64_t{1} << 24;
 constexpr int kFitDraws = 8;
+// Between the keys of the nodes: 2^64 over the golden ratio.
+constexpr uint64_t kKeyStep = 0x9E3779B97F4A7C15;
 
 // What is stated as the error, in standard errors: wide enough to hold in nine
 // cases of ten and more.
@@ -37,7 +42,7 @@ constexpr double kStatedErrors = 2;
 // Simplifications may move a quantile that counts by this share of the distance
 // between the quartiles: lanes that end an operation apart and are taken to end
 // together, and the law of a replica beyond what was simulated.
-constexpr double kMostModelError = 0.03;
+constexpr double kMostModelError = 0.05;
 constexpr size_t kFirstJudged = 1;  // in kQuantileLevels: p05
 
 // Kept back from a deadline for summing up and sending the answer.
@@ -74,10 +79,7 @@ std::vector<double> RegimeRatios(const StepGraph& graph) {
     high += network ? most : -least;
   }
   if (high - low < 1e-9) return {(low + high) / 2};
-  const int nodes = high - low < 0.05   ? 2
-                    : high - low < 0.5  ? 3
-                    : high - low < 1.25 ? 5
-                                        : 7;
+  const int nodes = high - low < 0.05 ? 2 : high - low < 1.25 ? 3 : 4;
   std::vector<double> ratios;
   for (int i = 0; i < nodes; ++i) {
     ratios.push_back(low + (high - low) * i / (nodes - 1));
@@ -143,14 +145,17 @@ class Structured {
         executor_(executor),
         cache_(graph_) {}
 
-  // False where the structure is not one the method knows.
+  // False where the structure is not one the method knows, and where the budget
+  // was cancelled.
   bool Prepare() {
     if (!IsKnownShape(compiled_)) return false;
-    auto closings = BuildClosingModel(graph_);
+    auto closings = BuildClosingModel(graph_, budget_);
     if (!closings.has_value()) return false;
     integral_.graph = &graph_;
     integral_.closings = *std::move(closings);
     integral_.random_key = options_.random_key;
+    integral_.budget = &budget_;
+    integral_.factors = StepWideFactors(graph_);
     std::vector<double> ratios = RegimeRatios(graph_);
     if (ratios.size() > 1) {
       const auto probe = BuildPipelineModel(compiled_, {}, cache_);
@@ -174,6 +179,7 @@ class Structured {
       return absl::DeadlineExceededError(
           "the deadline passed before any step was simulated");
     }
+    if (options_.samples.value_or(0) > MostSamples()) return std::nullopt;
     // A first part tells how long the others take.
     int64_t samples = std::max(
         kFewestSamples, kFirstSamples / static_cast<int64_t>(nodes_.size()));
@@ -183,17 +189,16 @@ class Structured {
         auto status = node.maximum->Extend(samples, budget_, executor_);
         if (!status.ok()) return status;
       }
-      const bool final = samples_ > 0;
       samples_ = samples;
-      const IntegratedStep step = Integrate(final ? kSteps : kFewSteps);
-      if (LaneSlack() > kMostModelError * Spread(step)) return std::nullopt;
-      const int64_t wanted =
-          Affordable(options_.samples.value_or(SamplesFor(step)));
-      if (wanted <= samples) {
-        if (!IsFaithful(step)) return std::nullopt;
-        return Answer(final ? step : Integrate(kSteps));
-      }
-      samples = wanted;
+      auto step = Integrate(kFewSteps);
+      if (!step.ok()) return step.status();
+      if (LaneSlack() > kMostModelError * Spread(*step)) return std::nullopt;
+      samples = NextSamples(*step);
+      if (samples > samples_) continue;
+      step = Integrate(kSteps);
+      if (!step.ok()) return step.status();
+      if (!IsFaithful(*step)) return std::nullopt;
+      return Answer(*step);
     }
   }
 
@@ -206,15 +211,17 @@ class Structured {
               .model = std::make_unique<PipelineModel>(*std::move(model)),
               .request = std::make_unique<MaximumRequest>(),
               .maximum = nullptr};
-    node.request->random_key = options_.random_key;
+    // Draws of its own, so that the errors of the nodes average out.
+    node.request->random_key = options_.random_key + kKeyStep * nodes_.size();
     for (const StageClosing& closing : integral_.closings) {
       node.request->closing_mean.push_back(closing.mean);
     }
-    SelectedKinds selected =
+    auto selected =
         SelectKinds(graph_, *node.model, kinds, node.request->closing_mean,
-                    options_.random_key);
-    node.request->kinds = std::move(selected.kinds);
-    node.request->factors = std::move(selected.factors);
+                    node.request->random_key, budget_);
+    if (!selected.ok()) return false;
+    node.request->kinds = std::move(selected->kinds);
+    node.request->factors = std::move(selected->factors);
     node.maximum = std::make_unique<ReplicaMaximum>(*node.model, *node.request);
     nodes_.push_back(std::move(node));
     return true;
@@ -255,15 +262,32 @@ class Structured {
     }
   }
 
-  IntegratedStep Integrate(int steps) {
+  // Errors: CANCELLED.
+  absl::StatusOr<IntegratedStep> Integrate(int steps) {
     if (integral_.needed.empty()) MarkNeeded();
-    integral_.samples = steps;
-    integral_.nodes.clear();
-    for (const Node& node : nodes_) {
-      integral_.nodes.push_back(
-          {node.log_ratio, node.maximum->Laws(integral_.needed)});
+    if (fitted_samples_ != samples_) {
+      integral_.nodes.clear();
+      for (size_t i = 0; i < nodes_.size(); ++i) {
+        const Node& node = nodes_[i];
+        auto laws = node.maximum->Laws(integral_.needed, budget_);
+        if (!laws.ok()) return laws.status();
+        integral_.nodes.push_back(
+            {node.log_ratio, *std::move(laws), static_cast<int>(i)});
+      }
+      integral_.nodes = RefineNodes(integral_.nodes, integral_.needed);
+      fitted_samples_ = samples_;
     }
-    return IntegrateStep(integral_);
+    integral_.samples = steps;
+    IntegratedStep step = IntegrateStep(integral_);
+    if (budget_.Cancelled()) return absl::CancelledError("cancelled");
+    return step;
+  }
+
+  // Replicas whose ends are worth keeping in memory.
+  int64_t MostSamples() const {
+    const auto values = static_cast<int64_t>(nodes_.size()) *
+                        static_cast<int64_t>(graph_.grid.stages + 2);
+    return std::min(kMostKept / values, kMostStreams);
   }
 
   static double Spread(const IntegratedStep& step) {
@@ -299,6 +323,17 @@ class Structured {
     return slack;
   }
 
+  // How many replicas to look at next; as many as now where they suffice. What
+  // few tell of the error is uncertain itself, so it is looked at again.
+  int64_t NextSamples(const IntegratedStep& step) {
+    if (options_.samples.has_value()) return Affordable(*options_.samples);
+    const int64_t wanted = SamplesFor(step);
+    if (wanted <= kWorthGrowing * static_cast<double>(samples_)) {
+      return samples_;
+    }
+    return Affordable(std::min(wanted, kMostGrowth * samples_));
+  }
+
   // `wanted` samples, or as many as the deadline leaves time for.
   int64_t Affordable(int64_t wanted) {
     const double spent = absl::ToDoubleSeconds(budget_.Elapsed());
@@ -311,26 +346,30 @@ class Structured {
     return static_cast<int64_t>(affordable);
   }
 
-  // Replicas after which the error should be small against the spread: very
-  // small where draws are cheap, small enough where they are not.
+  // Replicas after which the error should be small against the spread.
   int64_t SamplesFor(const IntegratedStep& step) const {
     const double spread = Spread(step);
     if (spread <= 0) return 0;
-    double worst = 0;
-    for (size_t i = 1; i < step.replica_error_seconds.size(); ++i) {
-      worst = std::max(worst, step.replica_error_seconds[i] / spread);
-    }
     // Fitting the laws of the stages costs as much as a few draws each.
     const double draws = static_cast<double>(nodes_.size()) *
                          static_cast<double>(nodes_[0].model->draws() +
                                              kFitDraws * graph_.grid.stages);
-    double wanted = 0;
-    for (const auto& [error, most_draws] : kTargets) {
-      const double excess = worst / error;
-      wanted = std::max(
-          wanted, std::min(samples_ * excess * excess, most_draws / draws));
+    const double excess = Excess(step, kTargetError * spread);
+    return static_cast<int64_t>(std::min(
+        {samples_ * excess * excess, kMostDraws / draws, kMostSamples}));
+  }
+
+  // By how much the errors of quantiles from the replicas exceed `seconds`, or
+  // up to twice that where the integral will leave as much open.
+  static double Excess(const IntegratedStep& step, double seconds) {
+    double excess = 0;
+    for (size_t q = kFirstJudged; q < kQuantileLevels.size(); ++q) {
+      const double own =
+          step.own_error_seconds[q] * std::sqrt(double{kFewSteps} / kSteps);
+      const double allowed = std::clamp(own, seconds, 2 * seconds);
+      excess = std::max(excess, step.replica_error_seconds[q] / allowed);
     }
-    return static_cast<int64_t>(std::min(wanted, kMostSamples));
+    return excess;
   }
 
   StepTime Answer(const IntegratedStep& step) const {
@@ -354,6 +393,7 @@ class Structured {
   IntegralRequest integral_;
   std::vector<Node> nodes_;
   int64_t samples_ = 0;
+  int64_t fitted_samples_ = 0;  // that the laws of `integral_` are from
   bool reduced_ = false;
 };
 
@@ -363,7 +403,10 @@ std::optional<absl::StatusOr<StepTime>> SimulateStructured(
     const CompiledGraph& compiled, const SimulationOptions& options,
     const base::Budget& budget, base::Executor& executor) {
   Structured structured(compiled, options, budget, executor);
-  if (!structured.Prepare()) return std::nullopt;
+  if (!structured.Prepare()) {
+    if (budget.Cancelled()) return absl::CancelledError("cancelled");
+    return std::nullopt;
+  }
   return structured.Run();
 }
 

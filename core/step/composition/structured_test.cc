@@ -2,9 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <cmath>
-#include <limits>
 #include <optional>
 
 #include "core/step/random_profile.h"
@@ -14,34 +12,6 @@ namespace prism::step {
 namespace {
 
 using stats::Distribution;
-
-// Time that passes by being looked at.
-class ScriptedBudget final : public base::Budget {
- public:
-  struct Script {
-    absl::Duration per_look = absl::ZeroDuration();
-    absl::Duration deadline = absl::InfiniteDuration();
-    int64_t looks_until_cancelled = std::numeric_limits<int64_t>::max();
-  };
-
-  explicit ScriptedBudget(const Script& script) : script_(script) {}
-
-  bool Cancelled() const override {
-    return ++looks_ > script_.looks_until_cancelled;
-  }
-  absl::Duration Elapsed() const override {
-    return ++looks_ * script_.per_look;
-  }
-  absl::Duration Remaining() const override {
-    return script_.deadline - Elapsed();
-  }
-
-  int64_t looks() const { return looks_; }
-
- private:
-  const Script script_;
-  mutable std::atomic<int64_t> looks_{0};
-};
 
 // What a training job looks like: alike replicas, noise, a little slowdown.
 StepProfile Pipeline() {
@@ -166,6 +136,34 @@ TEST(Structured, CancelledCallsEndAtOnce) {
     // A few blocks on one thread, not thousands.
     EXPECT_LE(budget.looks(), looks + 8);
   }
+}
+
+// Wherever it is when the caller goes: among the kinds, the laws of the stages
+// or the lanes of the closings. Each of the 16 replicas is a kind of 4 stages.
+TEST(Structured, CancellationIsSeenEverywhere) {
+  StepProfile profile = UnevenPipeline();
+  profile.optimizer = Distribution::MakeGamma(5, 0.2);
+  const StepGraph graph = BuildGraph(profile);
+  const ScriptedBudget whole({});
+  ASSERT_TRUE(Auto(graph, whole, 2000).ok());
+  EXPECT_GT(whole.looks(), 64);
+  // The last look finds an answer that is all but done.
+  for (int64_t looks = 0; looks + 3 < whole.looks(); ++looks) {
+    const ScriptedBudget budget({.looks_until_cancelled = looks});
+    EXPECT_EQ(Auto(graph, budget, 2000).status().code(),
+              absl::StatusCode::kCancelled);
+    EXPECT_LE(budget.looks(), looks + 16) << looks;
+  }
+}
+
+TEST(Structured, MoreSamplesThanAreKeptAreLeftToTheReference) {
+  const StepGraph graph = BuildGraph(Pipeline());
+  const ScriptedBudget budget(
+      {.per_look = absl::Milliseconds(1), .deadline = absl::Milliseconds(500)});
+  const auto time = Auto(graph, budget, int64_t{1} << 25);
+  ASSERT_TRUE(time.ok()) << time.status();
+  EXPECT_EQ(time->method, Method::kMonteCarlo);
+  EXPECT_EQ(time->quality, Quality::kReduced);
 }
 
 TEST(Structured, PassedDeadlineGivesNoAnswer) {
