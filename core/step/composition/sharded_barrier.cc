@@ -31,8 +31,10 @@ constexpr double kBinGrowth = 1.25;
 constexpr double kRareWeight = 0.02;
 // Entries of replicas of their own speeds that are kept: 128 MiB.
 constexpr int64_t kMostEntries = int64_t{1} << 22;
-// Each costs up to a microsecond a meeting.
-constexpr int kReplicasBetweenLooks = 64;
+// In deviations: a gap between a law's values that is taken for a jump.
+constexpr double kJump = 0.2;
+// Each costs up to a hundred microseconds.
+constexpr int kReplicasBetweenLooks = 16;
 
 WorkMoments& operator+=(WorkMoments& a, const WorkMoments& b) {
   a.compute_mean += b.compute_mean;
@@ -137,7 +139,7 @@ class StretchBuilder {
     HazardTable hazard;             // of one lane
     double mean = 0, variance = 0;  // of the latest, by the nodes
     std::vector<double> node;       // values of one lane, rising
-    bool is_smooth = true;
+    bool has_jumps = false;
     double share = 0;  // of its variance that is network
     double count = 1;
     WorkMoments alike;  // of the latest, all times, where all speeds are 1
@@ -290,20 +292,21 @@ class StretchBuilder {
   // `sum` is the law of one lane and `lane` its moments.
   Meeting MeetingOf(const TailLaw& sum, const TailLaw& latest,
                     const WorkMoments& lane, double count) const {
-    Meeting all{.hazard = HazardTable(sum),
-                .mean = 0,
-                .variance = 0,
-                .node = {},
-                .is_smooth = IsNearNormal(sum.cumulants()),
-                .share = 0,
-                .count = count,
-                .alike = {}};
-    const double ratio = all.is_smooth ? 1.3 : 1.08;
+    Meeting all{
+        .hazard = HazardTable(sum),
+        .mean = 0,
+        .variance = 0,
+        .node = {},
+        .has_jumps = sum.WidestGap() > kJump * std::sqrt(sum.variance()),
+        .share = 0,
+        .count = count,
+        .alike = {}};
+    const double ratio = IsNearNormal(sum.cumulants()) ? 1.3 : 1.08;
     for (double hazard = 9; hazard > 1e-7;
          hazard /= hazard > 1e-3 ? ratio : 2) {
       all.node.push_back(all.hazard.Inverse(hazard));
     }
-    if (!all.is_smooth) AddSidesOfJumps(all.node);
+    if (all.has_jumps) AddSidesOfJumps(all.node);
     std::tie(all.mean, all.variance) = LatestOver(all.node, [&](double x) {
       return graph_.grid.lanes * all.hazard.At(x);
     });
@@ -349,7 +352,7 @@ class StretchBuilder {
                                        double fastest, double slowest) const {
     std::vector<double> nodes;
     for (double node : meeting.node) nodes.push_back(slowest * node);
-    if (!meeting.is_smooth && fastest < slowest) {
+    if (meeting.has_jumps && fastest < slowest) {
       for (double node : meeting.node) nodes.push_back(fastest * node);
       std::sort(nodes.begin(), nodes.end());
     }
@@ -467,26 +470,32 @@ class StretchBuilder {
     }
     if (deviation == 0) return {};
     const double own = std::sqrt(common.variance());
-    std::map<std::pair<double, double>, double> count;  // by mean and scale
-    for (const WorkMoments& m : replicas) {
-      count[{m.mean(1), std::sqrt(m.variance(1)) / own}] += 1;
-    }
-    std::vector<Bin> bins;
-    if (count.size() <= kMostApart) {
-      for (const auto& [member, n] : count) {
-        const auto& [mean, scale] = member;
-        bins.push_back({n, mean - scale * common.mean(), scale});
-      }
-      return bins;
-    }
+    std::vector<Bin> bins = DistinctBins(replicas, common.mean(), own);
+    if (!bins.empty()) return bins;
     const double width =
         kBinWidth * deviation / own * FoldingDistance(common, hazard);
     std::map<int, Members> members;
-    for (const auto& [member, n] : count) {
-      const auto& [mean, scale] = member;
-      members[BinOf((latest - mean) / width)].Add(mean, scale, n);
+    for (const WorkMoments& m : replicas) {
+      members[BinOf((latest - m.mean(1)) / width)].Add(
+          m.mean(1), std::sqrt(m.variance(1)) / own, 1);
     }
     for (const auto& [place, m] : members) m.AppendTo(common.mean(), bins);
+    return bins;
+  }
+
+  // One bin for each mean and scale, or nothing where these are too many.
+  static std::vector<Bin> DistinctBins(const std::vector<WorkMoments>& replicas,
+                                       double own_mean, double own_deviation) {
+    std::map<std::pair<double, double>, double> count;
+    for (const WorkMoments& m : replicas) {
+      count[{m.mean(1), std::sqrt(m.variance(1)) / own_deviation}] += 1;
+      if (count.size() > kMostApart) return {};
+    }
+    std::vector<Bin> bins;
+    for (const auto& [member, n] : count) {
+      const auto& [mean, scale] = member;
+      bins.push_back({n, mean - scale * own_mean, scale});
+    }
     return bins;
   }
 

@@ -144,7 +144,7 @@ TEST(BudgetLooksTest, GrowWithTheReplicasOfEntries) {
   const auto looks = [](int replicas) {
     return LooksFor(AllDifferent(Sharded(replicas, 3, true, false)));
   };
-  EXPECT_GE(looks(4096) - looks(1024), (4096 - 1024) / 64);
+  EXPECT_GE(looks(4096) - looks(1024), (4096 - 1024) / 16);
 }
 
 TEST(BudgetLooksTest, GrowWithThePairsOfLanes) {

@@ -93,7 +93,8 @@ BarrierMoments MomentsOfMaximum(const HazardTable& own, const HazardEnds& ends,
     high =
         std::max(high, l.shift + l.scale * own.Inverse(kLastHazard / l.count));
   }
-  low = FirstOfMaximum(own, late, low, high);
+  // Of a smooth law what lies below the maximum costs little.
+  if (cells == kManyCells) low = FirstOfMaximum(own, late, low, high);
   const double step = (high - low) / cells;
   if (step <= 0) return {high, 0, 0};
   std::array<float, kManyCells + 1> row = {};

@@ -49,6 +49,11 @@ class ModelBuilder {
     auto program = CutAtBarriers(compiled_, kMostMeetings, budget_);
     if (!program.has_value()) return std::nullopt;
     model_.program = *std::move(program);
+    // Each may have a million samples.
+    for (size_t i = 0; i < graph_.distributions.size(); ++i) {
+      if (IsOver(budget_)) return std::nullopt;
+      cache_.Get(static_cast<int>(i));
+    }
     model_.lanes = graph_.grid.lanes;
     model_.lanes_alike = graph_.slowdown.empty();
     SetRatios();
