@@ -60,6 +60,27 @@ std::string NegativeProblem(const CompleteOptions& options) {
   return "";
 }
 
+// Which options hold fields of the request.
+QuestionFiles OptionsOf(const CompleteOptions& options) {
+  QuestionFiles given;
+  const auto add = [&](const char* field, const char* option, bool is_given) {
+    if (is_given) given[field] = option;
+  };
+  // Where there is no document with the rest, an option is what is missing.
+  add("run.steps", "--steps", options.steps || options.job.request.empty());
+  add("run.spares", "--spares", options.spares.has_value());
+  add("progress.steps_done", "--steps-done", options.steps_done.has_value());
+  add("deadline_seconds", "--deadline", !options.deadline.empty());
+  add("run.checkpoints.interval_seconds", "--checkpoint-interval",
+      !options.checkpoint_interval.empty());
+  add("run.checkpoints.blocking_seconds", "--checkpoint-write",
+      !options.checkpoint_write.empty());
+  add("run.restarts.seconds", "--restart", !options.restart.empty());
+  add("run.reliability.failures_per_node_day", "--failures-per-node-day",
+      !options.failures.empty());
+  return given;
+}
+
 std::string UsageProblem(const CompleteOptions& options) {
   for (const auto& [name, text] : Times(options)) {
     if (text->empty() || ParseSeconds(*text)) continue;
@@ -67,13 +88,23 @@ std::string UsageProblem(const CompleteOptions& options) {
                         "; must be a time of at least 0: seconds, or a number "
                         "with s, m, h or d");
   }
+  for (const auto& [name, text] :
+       {std::pair{"--deadline", options.deadline},
+        {"--checkpoint-interval", options.checkpoint_interval}}) {
+    if (ParseSeconds(text) == 0) {
+      return absl::StrCat(name, ": is ", query::Quote(text),
+                          "; must be above 0");
+    }
+  }
   double rate = 0;
   if (!options.failures.empty() && !absl::SimpleAtod(options.failures, &rate)) {
     return absl::StrCat("--failures-per-node-day: is ",
                         query::Quote(options.failures), "; must be a number");
   }
   const std::string negative = NegativeProblem(options);
-  return negative.empty() ? JobUsageProblem(options.job) : negative;
+  return negative.empty() ? JobUsageProblem(options.job, {options.profile,
+                                                          options.placement})
+                          : negative;
 }
 
 // What options say stands above the request's document.
@@ -113,7 +144,7 @@ ExitCode RunComplete(const CompleteOptions& options, Session& session) {
   if (!options.placement.empty()) files["placement"] = options.placement;
   InputProblems problems{QuestionFiles()};
   auto request = ReadJobRequest<v1::ProjectCompletionRequest>(
-      options.job, files, session, problems);
+      options.job, files, OptionsOf(options), session, problems);
   SetRun(options, request.message);
   const auto answer =
       AnswerOf(kComplete, request, options.job, session, problems);
@@ -127,10 +158,7 @@ ExitCode RunComplete(const CompleteOptions& options, Session& session) {
   } else if (response.feasible()) {
     session.out << render::CompletionText(response, session.out_terminal);
   }
-  if (response.feasible()) return kAnswered;
-  session.err << "prismctl: the job cannot run: "
-              << response.infeasible_reason() << "\n";
-  return kInfeasible;
+  return EndWith(response, session);
 }
 
 std::vector<Option> OptionsInto(CompleteOptions& options) {
@@ -207,10 +235,10 @@ std::optional<double> ParseSeconds(const std::string& text) {
   }
   number.pop_back();
   double value = 0;
-  if (!absl::SimpleAtod(number, &value) || !std::isfinite(value) || value < 0) {
-    return std::nullopt;
-  }
-  return value * unit;
+  if (!absl::SimpleAtod(number, &value)) return std::nullopt;
+  value *= unit;
+  if (!std::isfinite(value) || value < 0) return std::nullopt;
+  return value;
 }
 
 Command CompleteCommand() {

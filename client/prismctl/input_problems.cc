@@ -12,14 +12,6 @@
 namespace prism::prismctl {
 namespace {
 
-// "job.model.layers" -> {"job", "model.layers"}
-std::pair<std::string, std::string> SplitFirst(const std::string& path) {
-  const size_t end = path.find_first_of(".[");
-  if (end == std::string::npos) return {path, ""};
-  const bool list = path[end] == '[';
-  return {path.substr(0, end), path.substr(list ? end : end + 1)};
-}
-
 // Whether `path` is `field` or inside it.
 bool IsWithin(const std::string& path, const std::string& field) {
   if (!absl::StartsWith(path, field)) return false;
@@ -57,20 +49,27 @@ bool InputProblems::Follows(const std::string& path, size_t known) const {
       });
 }
 
+QuestionFiles::const_iterator InputProblems::SourceOf(
+    const std::string& path) const {
+  auto longest = files_.find("");
+  for (auto file = files_.begin(); file != files_.end(); ++file) {
+    // In the order of the keys a path comes after all it is within.
+    if (!file->first.empty() && IsWithin(path, file->first)) longest = file;
+  }
+  return longest;
+}
+
 void InputProblems::Add(const std::string& path,
                         const std::string& description) {
-  const auto [subject, field] = SplitFirst(path);
-  const auto whole = files_.find("");
-  const auto file = files_.find(subject);
+  const auto source = SourceOf(path);
   std::string text;
-  if (file != files_.end() && file != whole) {
-    text = absl::StrCat(InputName(file->second), ": ", field,
-                        field.empty() ? "" : ": ", description);
-  } else if (whole != files_.end()) {
-    text = absl::StrCat(InputName(whole->second), ": ", path,
-                        path.empty() ? "" : ": ", description);
-  } else {
+  if (source == files_.end()) {
     text = absl::StrCat("--", path, ": ", description);
+  } else {
+    const std::string field(
+        absl::StripPrefix(path.substr(source->first.size()), "."));
+    text = absl::StrCat(InputName(source->second), ": ", field,
+                        field.empty() ? "" : ": ", description);
   }
   lines_.push_back({path, std::move(text)});
 }

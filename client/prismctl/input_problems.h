@@ -10,7 +10,8 @@
 
 namespace prism::prismctl {
 
-// Field of a question's message ("job", "cluster") -> the file that holds it.
+// Field of a question's message ("job", "run.steps") -> the file that holds it,
+// or the option that gives its value ("--steps"); the longest path counts.
 // The field "" stands for all that have no file of their own.
 using QuestionFiles = std::map<std::string, std::string>;
 
@@ -43,6 +44,8 @@ class InputProblems {
   };
 
   void Add(const std::string& path, const std::string& description);
+  // The file or option that holds `path`; files_.end() if none does.
+  QuestionFiles::const_iterator SourceOf(const std::string& path) const;
   bool Follows(const std::string& path, size_t known) const;
 
   QuestionFiles files_;

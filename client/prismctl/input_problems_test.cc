@@ -46,6 +46,27 @@ TEST(InputProblemsTest, WhatNoFileHoldsIsAnOption) {
             "  --samples: is 0; must be at least 1\n");
 }
 
+TEST(InputProblemsTest, TheLongestPathSaysWhatHoldsAField) {
+  InputProblems problems({{"", "request.yaml"},
+                          {"run.steps", "--steps"},
+                          {"run", "run.yaml"},
+                          {"free", "--free"}});
+  base::Violations violations;
+  for (const char* field : {"run.steps", "run.spares", "run.steps_more",
+                            "free[2]", "free_nodes", "progress.failures"}) {
+    violations.Add(field, "is wrong");
+  }
+  problems.AddOfQuestion(violations);
+  EXPECT_EQ(problems.Text(),
+            "prismctl: the input is wrong\n"
+            "  --steps: is wrong\n"
+            "  run.yaml: spares: is wrong\n"
+            "  run.yaml: steps_more: is wrong\n"
+            "  --free: [2]: is wrong\n"
+            "  request.yaml: free_nodes: is wrong\n"
+            "  request.yaml: progress.failures: is wrong\n");
+}
+
 TEST(InputProblemsTest, AProblemOfTheWholeFileHasNoField) {
   InputProblems problems = JobProblems();
   problems.AddToFile("job", "", "does not exist");

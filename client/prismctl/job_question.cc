@@ -35,9 +35,11 @@ std::vector<Option> JobOptionsInto(JobOptions& options,
            .target = &options.threads}};
 }
 
-std::string JobUsageProblem(const JobOptions& options) {
-  const std::vector<std::string> files = {options.job, options.cluster,
-                                          options.request};
+std::string JobUsageProblem(const JobOptions& options,
+                            const std::vector<std::string>& more) {
+  std::vector<std::string> files = {options.job, options.cluster,
+                                    options.request};
+  files.insert(files.end(), more.begin(), more.end());
   if (std::count(files.begin(), files.end(), "-") > 1) {
     return "only one document can come from standard input (-)";
   }

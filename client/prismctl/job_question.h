@@ -35,8 +35,10 @@ struct JobOptions {
 std::vector<Option> JobOptionsInto(JobOptions& options,
                                    const std::string& request_help);
 
-// What is wrong with the options together; empty: nothing.
-std::string JobUsageProblem(const JobOptions& options);
+// What is wrong with the options together, and with `more`, values of others
+// that may name a file; empty: nothing.
+std::string JobUsageProblem(const JobOptions& options,
+                            const std::vector<std::string>& more);
 
 // How the core reads, names and answers one kind of question, and which method
 // of a server does.
@@ -55,6 +57,7 @@ struct JobQuestionKind {
 template <typename Message>
 struct JobRequest {
   Message message;
+  // What holds each field: a file or an option.
   QuestionFiles files;
   bool stored_cluster = false;  // only the server can tell what it is
 };
@@ -65,17 +68,21 @@ QuestionFiles FilesOf(const JobOptions& options, bool stored_cluster);
 
 int ThreadsOf(const JobOptions& options);
 
-// Reads the documents that `options` name. `files` adds others, by field.
+// Reads the documents that `options` name, and `documents`, files by field.
+// `others` says what holds fields that the caller sets. What stands for a field
+// of its own goes above the rest of the request.
 template <typename Message>
 JobRequest<Message> ReadJobRequest(const JobOptions& options,
-                                   const QuestionFiles& files, Session& session,
-                                   InputProblems& problems) {
+                                   const QuestionFiles& documents,
+                                   const QuestionFiles& others,
+                                   Session& session, InputProblems& problems) {
   JobRequest<Message> request;
   request.stored_cluster = NamesStoredCluster(options.cluster, session);
-  request.files = FilesOf(options, request.stored_cluster);
-  request.files.insert(files.begin(), files.end());
+  QuestionFiles fields = FilesOf(options, request.stored_cluster);
+  fields.insert(documents.begin(), documents.end());
+  request.files = fields;
+  request.files.insert(others.begin(), others.end());
   problems = InputProblems(request.files);
-  QuestionFiles fields = request.files;
   const auto whole = fields.find("");
   if (whole != fields.end()) {
     ReadDocumentFile("", whole->second, session.in, &request.message, problems);
@@ -83,8 +90,13 @@ JobRequest<Message> ReadJobRequest(const JobOptions& options,
   }
   ReadDocuments(fields, session.in, &request.message, problems);
   if (request.stored_cluster) {
+    request.message.clear_cluster();
     request.message.set_cluster_name(options.cluster);
+  } else if (!options.cluster.empty()) {
+    request.message.clear_cluster_name();
   }
+  request.stored_cluster = !session.options.server.empty() &&
+                           !request.message.cluster_name().empty();
   return request;
 }
 
@@ -116,6 +128,16 @@ std::optional<absl::StatusOr<Response>> AnswerOf(
         kind.canonical_form(*question), response->provenance().quality()));
   }
   return response;
+}
+
+// How a command ends that answered `response`, which says whether the job can
+// run.
+template <typename Response>
+ExitCode EndWith(const Response& response, Session& session) {
+  if (response.feasible()) return kAnswered;
+  session.err << "prismctl: the job cannot run: "
+              << response.infeasible_reason() << "\n";
+  return kInfeasible;
 }
 
 }  // namespace prism::prismctl

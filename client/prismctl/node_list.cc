@@ -47,7 +47,8 @@ absl::StatusOr<std::vector<uint32_t>> ParseNodes(
     } else {
       return absl::InvalidArgumentError(absl::StrCat(
           "has ", query::Quote(word),
-          "; must be numbers of nodes, ranges like 0-7, or names of nodes"));
+          "; must be numbers of nodes, ranges like 0-7, names of nodes, or a "
+          "file that holds such"));
     }
   }
   if (nodes.empty()) {

@@ -1,8 +1,8 @@
 #include "client/prismctl/placement_commands.h"
 
-#include <absl/strings/ascii.h>
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
+#include <absl/strings/strip.h>
 
 #include <memory>
 #include <utility>
@@ -14,6 +14,7 @@
 #include "client/render/placement_text.h"
 #include "core/query/document.h"
 #include "core/query/json_text.h"
+#include "core/query/node.h"
 #include "core/query/placement_questions.h"
 
 namespace prism::prismctl {
@@ -72,39 +73,56 @@ void SetGoal(const PlacementOptions& options, Message& message) {
   }
 }
 
-// Reads a list of nodes that option `name` gives into `field`.
-void SetNodes(const char* name, const std::string& value,
+// Which options hold fields of the request; those that are not given are left
+// out.
+QuestionFiles OptionsOf(const PlacementOptions& options) {
+  QuestionFiles given;
+  const auto add = [&](const char* field, const char* option, bool is_given) {
+    if (is_given) given[field] = option;
+  };
+  add("free_nodes", "--free", !options.free.empty());
+  add("nodes", "--nodes", !options.nodes.empty());
+  add("constraints.exclude", "--exclude", !options.exclude.empty());
+  add("constraints.within", "--within", !options.within.empty());
+  add("constraints.spares", "--spares", options.spares.has_value());
+  add("constraints.segment_nodes", "--segment-nodes",
+      options.segment_nodes.has_value());
+  if (!options.placements.empty()) given["placements"] = options.placements;
+  return given;
+}
+
+// Reads the list of nodes that an option gives for `field` into `numbers`.
+void SetNodes(const char* field, const std::string& value,
               const v1::Cluster& cluster, Session& session,
               InputProblems& problems,
-              google::protobuf::RepeatedField<uint32_t>* field) {
+              google::protobuf::RepeatedField<uint32_t>* numbers) {
   if (value.empty()) return;
   const auto nodes = ReadNodes(value, session.in, cluster);
   if (!nodes.ok()) {
-    problems.AddToFile(name, "", std::string(nodes.status().message()));
+    problems.AddToFile(field, "", std::string(nodes.status().message()));
     return;
   }
-  field->Assign(nodes->begin(), nodes->end());
+  numbers->Assign(nodes->begin(), nodes->end());
 }
 
 // A list of placements may stand alone; it is then the value of the key.
 void ReadPlacements(const std::string& file, Session& session,
                     v1::ScorePlacementsRequest* message,
                     InputProblems& problems) {
-  auto text = ReadInput(file, session.in);
+  const auto text = ReadInput(file, session.in);
   if (!text.ok()) {
     problems.AddToFile("placements", "", std::string(text.status().message()));
     return;
   }
-  // ReadInput gives no text of white space alone.
-  const char first = absl::StripLeadingAsciiWhitespace(*text).front();
-  if (first == '[') {
-    text = absl::StrCat("placements: ", *text);
-  } else if (first == '-') {
-    text = absl::StrCat("placements:\n", *text);
-  }
+  message->clear_placements();
   base::Violations violations;
-  query::ReadDocument(*text, message, violations);
-  problems.AddOfQuestion(violations);
+  query::ReadDocument(*text, message, violations, "placements");
+  for (const base::Violation& violation : violations.list()) {
+    problems.AddToFile(
+        "placements",
+        std::string(absl::StripPrefix(violation.field, "placements")),
+        violation.description);
+  }
 }
 
 // --- writing ---
@@ -145,11 +163,9 @@ ExitCode Write(const std::string& json, const std::string& text,
 
 ExitCode RunScore(const PlacementOptions& options, Session& session) {
   InputProblems problems{QuestionFiles()};
-  auto request = ReadJobRequest<v1::ScorePlacementsRequest>(options.job, {},
-                                                            session, problems);
+  auto request = ReadJobRequest<v1::ScorePlacementsRequest>(
+      options.job, {}, OptionsOf(options), session, problems);
   if (!options.placements.empty()) {
-    request.files["placements"] = options.placements;
-    problems = InputProblems(request.files);
     ReadPlacements(options.placements, session, &request.message, problems);
   }
   SetGoal(options, request.message);
@@ -166,14 +182,14 @@ ExitCode RunScore(const PlacementOptions& options, Session& session) {
 ExitCode RunPlace(const PlacementOptions& options, Session& session) {
   InputProblems problems{QuestionFiles()};
   auto request = ReadJobRequest<v1::OptimizePlacementRequest>(
-      options.job, {}, session, problems);
+      options.job, {}, OptionsOf(options), session, problems);
   v1::OptimizePlacementRequest& message = request.message;
   SetGoal(options, message);
-  SetNodes("free", options.free, message.cluster(), session, problems,
+  SetNodes("free_nodes", options.free, message.cluster(), session, problems,
            message.mutable_free_nodes());
   auto& constraints = *message.mutable_constraints();
-  SetNodes("exclude", options.exclude, message.cluster(), session, problems,
-           constraints.mutable_exclude());
+  SetNodes("constraints.exclude", options.exclude, message.cluster(), session,
+           problems, constraints.mutable_exclude());
   if (!options.within.empty()) constraints.set_within(options.within);
   if (options.spares) {
     constraints.set_spares(static_cast<uint32_t>(*options.spares));
@@ -194,16 +210,13 @@ ExitCode RunPlace(const PlacementOptions& options, Session& session) {
                                 session.out_terminal)
           : "";
   Write(PlaceJson(**response), text, session);
-  if ((*response)->feasible()) return kAnswered;
-  session.err << "prismctl: the job cannot run: "
-              << (*response)->infeasible_reason() << "\n";
-  return kInfeasible;
+  return EndWith(**response, session);
 }
 
 ExitCode RunRank(const PlacementOptions& options, Session& session) {
   InputProblems problems{QuestionFiles()};
-  auto request =
-      ReadJobRequest<v1::RankNodesRequest>(options.job, {}, session, problems);
+  auto request = ReadJobRequest<v1::RankNodesRequest>(
+      options.job, {}, OptionsOf(options), session, problems);
   SetNodes("nodes", options.nodes, request.message.cluster(), session, problems,
            request.message.mutable_nodes());
   const auto response =
@@ -232,7 +245,8 @@ std::string GoalProblem(const PlacementOptions& options) {
       return absl::StrCat(name, ": is ", *value, "; must be 0 to 1048576");
     }
   }
-  return JobUsageProblem(options.job);
+  return JobUsageProblem(options.job, {options.placements, options.free,
+                                       options.nodes, options.exclude});
 }
 
 std::vector<Option> GoalOptions(PlacementOptions& options) {

@@ -10,9 +10,11 @@ namespace {
 
 using google::protobuf::Message;
 
+// Emptied, so that a document replaces what was there.
 Message* MutableField(Message* question, const std::string& name) {
   const auto* field = question->GetDescriptor()->FindFieldByName(name);
   PRISM_CHECK(field != nullptr);
+  question->GetReflection()->ClearField(question, field);
   return question->GetReflection()->MutableMessage(question, field);
 }
 

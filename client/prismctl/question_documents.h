@@ -10,8 +10,9 @@
 
 namespace prism::prismctl {
 
-// Reads each file into the field of `question` that it stands for; `in` is
-// standard input. Whatever cannot be read is added to `problems`.
+// Reads each file into the field of `question` that it stands for, in place of
+// what is there; `in` is standard input. Whatever cannot be read is added to
+// `problems`.
 //
 // Requires: the keys of `files` are message fields of `question`.
 void ReadDocuments(const QuestionFiles& files, std::istream& in,

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "client/render/paint.h"
+#include "client/render/provenance_text.h"
 #include "client/render/table.h"
 #include "client/render/units.h"
-#include "client/render/wrap.h"
 
 namespace prism::render {
 namespace {
@@ -20,9 +20,14 @@ std::string TimeText(double seconds) {
   return std::isfinite(seconds) ? Duration(seconds) : "never";
 }
 
+// Close to all is not all.
+std::string Tenths(double share) {
+  return absl::StrFormat("%.1f%%", 100 * share);
+}
+
 std::string DeadlineText(const v1::Completion& completion) {
   return completion.has_probability_by_deadline()
-             ? Percent(completion.probability_by_deadline())
+             ? Tenths(completion.probability_by_deadline())
              : "-";
 }
 
@@ -34,7 +39,7 @@ Row RunRow(const std::string& name, const v1::Completion& completion) {
           TimeText(q.p95()),
           DeadlineText(completion),
           absl::StrFormat("%.1f", completion.expected_failures()),
-          Percent(completion.effective_training_time_ratio())};
+          Tenths(completion.effective_training_time_ratio())};
 }
 
 std::string PartsText(const v1::Completion& completion) {
@@ -84,13 +89,10 @@ std::string CompletionText(const v1::ProjectCompletionResponse& response,
                                 " of the runs never end"),
                     "\n");
   }
-  absl::StrAppend(&text, paint.Heading("Where the time goes"), "\n",
-                  PartsText(completion), paint.Heading("Checkpoints"), "\n",
-                  CheckpointText(completion));
-  for (const std::string& note : response.provenance().notes()) {
-    absl::StrAppend(&text, paint.Quiet(Wrap("note: ", note, terminal.columns)));
-  }
-  return text;
+  absl::StrAppend(&text, "\n", paint.Heading("Where the time goes"), "\n",
+                  PartsText(completion), "\n", paint.Heading("Checkpoints"),
+                  "\n", CheckpointText(completion));
+  return text + ProvenanceText(response.provenance(), terminal);
 }
 
 }  // namespace prism::render

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "client/render/paint.h"
+#include "client/render/provenance_text.h"
 #include "client/render/table.h"
 #include "client/render/units.h"
 #include "client/render/wrap.h"
@@ -90,10 +91,10 @@ std::string ScoresText(const v1::ScorePlacementsResponse& response,
   std::string text =
       paint.Heading("Placements") + "\n" + ScoreTable(response.placements());
   for (const v1::WhatIfScores& what_if : response.what_ifs()) {
-    absl::StrAppend(&text, paint.Heading("What if: " + what_if.name()), "\n",
-                    ScoreTable(what_if.placements()));
+    absl::StrAppend(&text, "\n", paint.Heading("What if: " + what_if.name()),
+                    "\n", ScoreTable(what_if.placements()));
   }
-  return text;
+  return text + ProvenanceText(response.provenance(), terminal);
 }
 
 std::string OptimumText(const v1::OptimizePlacementResponse& response,
@@ -105,13 +106,13 @@ std::string OptimumText(const v1::OptimizePlacementResponse& response,
            terminal.columns);
   if (response.spares_size() > 0) {
     absl::StrAppend(
-        &text, paint.Heading("Spares"), "\n",
+        &text, "\n", paint.Heading("Spares"), "\n",
         Wrap("  ", NodesText(response.spares(), cluster), terminal.columns));
   }
   std::vector<Row> rows = {{"placement", "mean", "p50", "p95", "step"}};
   Row chosen = {"chosen"};
   Append(StepCells(response.step_time()), chosen);
-  chosen.push_back("100%");
+  chosen.push_back("100.0%");
   rows.push_back(std::move(chosen));
   for (const v1::ComparedPlacement& other : response.compared_with()) {
     Row row = {other.name()};
@@ -119,7 +120,7 @@ std::string OptimumText(const v1::OptimizePlacementResponse& response,
     row.push_back(absl::StrFormat("%.1f%%", 100 * other.ratio()));
     rows.push_back(std::move(row));
   }
-  absl::StrAppend(&text, paint.Heading("Step"), "\n", Table(rows));
+  absl::StrAppend(&text, "\n", paint.Heading("Step"), "\n", Table(rows));
   absl::StrAppend(&text, "  ",
                   response.exact()
                       ? "no placement is better: all were looked at"
@@ -128,13 +129,13 @@ std::string OptimumText(const v1::OptimizePlacementResponse& response,
                   " (", Grouped(static_cast<int64_t>(response.evaluated())),
                   " placements)\n");
   for (const v1::WhatIfPlacement& what_if : response.what_ifs()) {
-    absl::StrAppend(&text, paint.Heading("What if: " + what_if.name()), "\n",
-                    Wrap("  ", NodesText(what_if.placement().nodes(), cluster),
-                         terminal.columns),
-                    "  mean step ",
-                    Duration(what_if.step_time().mean_seconds()), "\n");
+    absl::StrAppend(
+        &text, "\n", paint.Heading("What if: " + what_if.name()), "\n",
+        Wrap("  ", NodesText(what_if.placement().nodes(), cluster),
+             terminal.columns),
+        "  mean step ", Duration(what_if.step_time().mean_seconds()), "\n");
   }
-  return text;
+  return text + ProvenanceText(response.provenance(), terminal);
 }
 
 std::string RanksText(const v1::RankNodesResponse& response,
@@ -152,7 +153,8 @@ std::string RanksText(const v1::RankNodesResponse& response,
                     absl::StrFormat("%.1f%%", 100 * node.relative_slowdown()),
                     Percent(node.straggler_probability())});
   }
-  return paint.Heading("Nodes, the fastest first") + "\n" + Table(rows);
+  return paint.Heading("Nodes, the fastest first") + "\n" + Table(rows) +
+         ProvenanceText(response.provenance(), terminal);
 }
 
 }  // namespace prism::render

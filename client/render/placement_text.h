@@ -10,7 +10,7 @@
 
 namespace prism::render {
 
-// The candidates, the best first, with a line between groups.
+// The candidates, the best first, those of one group together.
 std::string ScoresText(const prism::v1::ScorePlacementsResponse& response,
                        const Terminal& terminal);
 

@@ -9,10 +9,10 @@
 
 #include "client/render/bars.h"
 #include "client/render/paint.h"
+#include "client/render/provenance_text.h"
 #include "client/render/step_time_text.h"
 #include "client/render/units.h"
 #include "client/render/wrap.h"
-#include "prism/v1/document.pb.h"
 
 namespace prism::render {
 namespace {
@@ -32,15 +32,6 @@ std::string Indented(std::string_view text) {
 std::string Words(std::string name) {
   std::replace(name.begin(), name.end(), '_', ' ');
   return name;
-}
-
-// The word that stands for an enum value in documents.
-template <typename Enum>
-std::string DocumentName(Enum value) {
-  const auto* descriptor =
-      google::protobuf::GetEnumDescriptor<Enum>()->FindValueByNumber(value);
-  if (descriptor == nullptr) return absl::StrCat(value);
-  return descriptor->options().GetExtension(prism::v1::document_name);
 }
 
 std::string ThroughputText(const Prediction& prediction, const Paint& paint) {
@@ -137,18 +128,7 @@ std::string BreakdownText(const Prediction& prediction,
   return text;
 }
 
-std::string NotesText(const Prediction& prediction, const Terminal& terminal,
-                      const Paint& paint) {
-  if (prediction.notes().empty()) return "";
-  std::string text = absl::StrCat("\n", paint.Heading("Notes"), "\n");
-  for (const std::string& note : prediction.notes()) {
-    text += Wrap("  - ", note, terminal.columns);
-  }
-  return text;
-}
-
-std::string ProvenanceText(const Prediction& prediction,
-                           const Terminal& terminal) {
+std::string MethodText(const Prediction& prediction, const Terminal& terminal) {
   const auto samples = prediction.sampling().samples();
   const std::vector<std::string> parts = {
       DocumentName(prediction.method()),
@@ -187,8 +167,8 @@ std::string PredictionText(const Prediction& prediction,
                       ThroughputText(prediction, paint),
                       MemoryText(prediction.memory(), terminal),
                       BreakdownText(prediction, terminal, paint),
-                      NotesText(prediction, terminal, paint),
-                      paint.Quiet(ProvenanceText(prediction, terminal)));
+                      NotesText(prediction.notes(), terminal),
+                      paint.Quiet(MethodText(prediction, terminal)));
 }
 
 }  // namespace prism::render

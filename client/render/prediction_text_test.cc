@@ -1,15 +1,13 @@
 #include "client/render/prediction_text.h"
 
 #include <gmock/gmock.h>
-#include <google/protobuf/text_format.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <fstream>
 #include <sstream>
 #include <string>
 
 #include "client/render/bars.h"
+#include "client/render/golden.h"
 
 namespace prism::render {
 namespace {
@@ -18,31 +16,8 @@ using prism::v1::Prediction;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-const std::string kFolder =
-    std::string(PRISM_SOURCE_DIR) + "/client/render/testdata/";
-
-std::string FileText(const std::string& path) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
 Prediction ReadPrediction(const std::string& name) {
-  Prediction prediction;
-  EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(
-      FileText(kFolder + name), &prediction));
-  return prediction;
-}
-
-// Compares with the golden file, or writes it where PRISM_UPDATE_GOLDEN is
-// set in the environment.
-void ExpectGolden(const std::string& text, const std::string& name) {
-  const std::string path = kFolder + name;
-  if (std::getenv("PRISM_UPDATE_GOLDEN") != nullptr) {
-    std::ofstream(path) << text;
-  }
-  EXPECT_EQ(text, FileText(path)) << path;
+  return ReadTestMessage<Prediction>(name);
 }
 
 const Terminal kPlain = {.columns = 80, .utf8 = false, .colour = false};

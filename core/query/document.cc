@@ -33,14 +33,14 @@ absl::StatusOr<Node> ParseText(const std::string& text) {
 }  // namespace
 
 void ReadDocument(const std::string& text, google::protobuf::Message* message,
-                  base::Violations& violations) {
+                  base::Violations& violations, const std::string& list_field) {
   if (text.size() > kMostBytes) {
     violations.Add(
         "", absl::StrCat("is ", text.size(), " bytes long; must be at most ",
                          kMostBytes));
     return;
   }
-  const absl::StatusOr<Node> node = ParseText(text);
+  absl::StatusOr<Node> node = ParseText(text);
   if (!node.ok()) {
     violations.Add("", std::string(node.status().message()));
     return;
@@ -48,6 +48,9 @@ void ReadDocument(const std::string& text, google::protobuf::Message* message,
   if (node->As<Node::Null>() != nullptr) {
     violations.Add("", "is empty; must be a map of keys");
     return;
+  }
+  if (!list_field.empty() && node->As<Node::List>() != nullptr) {
+    node = Node{Node::Map{{list_field, *std::move(node)}}};
   }
   MessageReader(violations).Read(*node, FieldPath(""), *message);
 }

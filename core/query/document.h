@@ -17,9 +17,11 @@ namespace prism::query {
 
 // Fills `message` from the text of one document. What cannot be parsed at all
 // is a violation with an empty path and the line and column in its
-// description.
+// description. A document that is a list stands for the field `list_field`,
+// where one is given.
 void ReadDocument(const std::string& text, google::protobuf::Message* message,
-                  base::Violations& violations);
+                  base::Violations& violations,
+                  const std::string& list_field = "");
 
 // Writes `message` as a document that ReadDocument reads back to an equal
 // message. Fields that are not set are left out.

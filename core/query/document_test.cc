@@ -217,6 +217,27 @@ INSTANTIATE_TEST_SUITE_P(
         WrongCase{"{\"name\": \"\xff\"}", "", "is not valid JSON"},
         WrongCase{"[]", "", "is a list; must be a map"}));
 
+TEST(Document, AListStandsForTheFieldNamed) {
+  for (const char* text :
+       {"[{\"compute\": 1}, {\"compute\": 2, \"sync\": \"all\"}]",
+        "# words\n---\n- compute: 1\n- compute: 2\n  sync: all\n"}) {
+    StepProfile profile;
+    base::Violations violations;
+    ReadDocument(text, &profile, violations, "forward");
+    EXPECT_EQ(profile.forward_size(), 2) << text;
+    ASSERT_EQ(violations.list().size(), 1u) << text;
+    EXPECT_EQ(violations.list().front().field, "forward[1].sync");
+  }
+}
+
+TEST(Document, AMapIsTheMessageThoughAListMayStandForAField) {
+  StepProfile profile;
+  base::Violations violations;
+  ReadDocument("forward: [{compute: 1}]", &profile, violations, "forward");
+  EXPECT_TRUE(violations.empty());
+  EXPECT_EQ(profile.forward_size(), 1);
+}
+
 TEST(Document, AllProblemsAreFoundInOnePass) {
   std::vector<std::string> fields;
   for (const auto& problem : Problems<StepProfile>(R"(
