@@ -354,8 +354,8 @@ TEST(OptimizeTest, EightNodesOfLeonardoComeFromOneCell) {
     EXPECT_EQ(CellsOf(Optimize(request).nodes, cell), 1u) << size.pipeline;
   }
   // More and more of what was free is taken, until no cell has eight nodes. The
-  // leaves are left out: where they hold one free node each, the model may
-  // rightly prefer pairs of nodes in several cells.
+  // leaves are left out: a data group of four in one leaf may rightly be worth
+  // more than the way between two stages.
   cluster.fabric.erase(cluster.fabric.begin() + 1);
   request.job = TestJob({.tensor = 4, .pipeline = 2, .data = 4});
   std::mt19937_64 random(8);
