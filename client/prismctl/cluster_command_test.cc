@@ -89,7 +89,7 @@ TEST(ClusterTextTest, ListsClusters) {
   cluster.set_revision(12);
   EXPECT_EQ(ClustersText(clusters),
             "name      accelerator  nodes  unhealthy  revision\n"
-            "longhorn  v100         98     2          12\n");
+            "longhorn  v100            98          2        12\n");
 }
 
 TEST(ClusterTextTest, ListsNodes) {

@@ -35,7 +35,7 @@ std::string ClustersText(const prism::v1::ListClustersResponse& clusters) {
                     absl::StrCat(cluster.unhealthy_nodes()),
                     absl::StrCat(cluster.revision())});
   }
-  return Table(rows, {1});
+  return Table(rows, {1}, "");
 }
 
 std::string NodesText(const prism::v1::ListNodesResponse& nodes) {
@@ -47,7 +47,7 @@ std::string NodesText(const prism::v1::ListNodesResponse& nodes) {
                     HealthWord(state.health()), SlowdownText(state),
                     state.reason()});
   }
-  return Table(rows, {1, 2, 4});
+  return Table(rows, {1, 2, 3, 4}, "");
 }
 
 }  // namespace prism::prismctl

@@ -8,8 +8,8 @@
 
 namespace prism::render {
 
-std::string Table(const std::vector<Row>& rows,
-                  const std::vector<size_t>& left) {
+std::string Table(const std::vector<Row>& rows, const std::vector<size_t>& left,
+                  std::string_view margin) {
   std::vector<int> widths(rows.front().size());
   for (const Row& row : rows) {
     for (size_t i = 0; i < row.size(); ++i) {
@@ -18,11 +18,11 @@ std::string Table(const std::vector<Row>& rows,
   }
   std::string text;
   for (const Row& row : rows) {
-    std::string line;
+    std::string line(margin);
     for (size_t i = 0; i < row.size(); ++i) {
       const bool begins_left =
           i == 0 || std::find(left.begin(), left.end(), i) != left.end();
-      absl::StrAppend(&line, "  ",
+      absl::StrAppend(&line, i == 0 ? "" : "  ",
                       begins_left ? PadRight(row[i], widths[i])
                                   : PadLeft(row[i], widths[i]));
     }

@@ -78,16 +78,17 @@ TEST(CollectiveTest, OversubscribedLevelDecides) {
 TEST(CollectiveTest, NoDetourOverAnOversubscribedLevelPays) {
   const Fabric fabric = SmallFabric();
   for (const double bytes : {1e4, 1e7, 1e10}) {
-    // Two nodes of one leaf, and as many of two: also in pairs of GPUs.
-    for (const int64_t step : {8, 4}) {
-      std::vector<int64_t> together, apart;
-      for (int64_t i = 0; i < 4; ++i) {
-        together.push_back(i * step);
-        apart.push_back(i * step + (i < 2 ? 0 : 32));
+    // On two nodes of one leaf, and on one of each leaf.
+    for (const std::vector<int64_t>& inside :
+         {std::vector<int64_t>{0}, {0, 4}, {0, 1, 2, 3, 4, 5, 6, 7}}) {
+      std::vector<int64_t> together = inside, apart = inside;
+      for (const int64_t gpu : inside) {
+        together.push_back(gpu + 8);
+        apart.push_back(gpu + 16);
       }
       EXPECT_LE(Seconds(fabric, CollectiveKind::kAllReduce, bytes, together),
                 Seconds(fabric, CollectiveKind::kAllReduce, bytes, apart))
-          << bytes << " bytes, step " << step;
+          << bytes << " bytes, " << inside.size() << " a node";
     }
   }
 }
