@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "core/query/document_names.h"
+#include "prism/v1/completion_service.pb.h"
+#include "prism/v1/placement_service.pb.h"
 #include "prism/v1/prediction_service.pb.h"
 
 namespace prism::query {
@@ -34,7 +36,7 @@ std::map<std::string, std::vector<std::string>> DocumentedWords() {
   return words;
 }
 
-// The messages and enums that a question is made of.
+// The messages and enums that questions are made of.
 struct Vocabulary {
   std::map<std::string, std::vector<std::string>> words;
 
@@ -53,7 +55,14 @@ struct Vocabulary {
 
 TEST(Documentation, NamesEveryKeyAndWord) {
   Vocabulary vocabulary;
-  vocabulary.Add(*prism::v1::Question::descriptor());
+  for (const Descriptor* question :
+       {prism::v1::Question::descriptor(),
+        prism::v1::ScorePlacementsRequest::descriptor(),
+        prism::v1::OptimizePlacementRequest::descriptor(),
+        prism::v1::RankNodesRequest::descriptor(),
+        prism::v1::ProjectCompletionRequest::descriptor()}) {
+    vocabulary.Add(*question);
+  }
   // A mixture is written as its list.
   vocabulary.words.erase("Mixture");
   const auto documented = DocumentedWords();
