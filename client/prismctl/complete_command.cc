@@ -81,6 +81,15 @@ QuestionFiles OptionsOf(const CompleteOptions& options) {
   return given;
 }
 
+std::string SubjectProblem(const CompleteOptions& options) {
+  const bool job = !options.job.job.empty();
+  const bool profile = !options.profile.empty();
+  if (job ? profile : !profile && options.job.request.empty()) {
+    return "give either --job with --cluster, or --profile";
+  }
+  return profile ? "" : MissingJobProblem(options.job);
+}
+
 std::string UsageProblem(const CompleteOptions& options) {
   for (const auto& [name, text] : Times(options)) {
     if (text->empty() || ParseSeconds(*text)) continue;
@@ -101,10 +110,11 @@ std::string UsageProblem(const CompleteOptions& options) {
     return absl::StrCat("--failures-per-node-day: is ",
                         query::Quote(options.failures), "; must be a number");
   }
-  const std::string negative = NegativeProblem(options);
-  return negative.empty() ? JobUsageProblem(options.job, {options.profile,
-                                                          options.placement})
-                          : negative;
+  for (const std::string& problem :
+       {NegativeProblem(options), SubjectProblem(options)}) {
+    if (!problem.empty()) return problem;
+  }
+  return JobUsageProblem(options.job, {options.profile, options.placement});
 }
 
 // What options say stands above the request's document.

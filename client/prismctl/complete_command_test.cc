@@ -232,10 +232,14 @@ TEST(CompleteCommandTest, UsageErrorsSayWhatIsWrong) {
         {{"--steps", "-1"}, "--steps: is -1; must be at least 0"},
         {{"--steps-done", "-1"}, "--steps-done: is -1"},
         {{"--spares", "-1"}, "--spares: is -1"},
-        {{"--threads", "0"}, "--threads: is 0"},
+        {{}, "give either --job with --cluster, or --profile"},
+        {{"--job", "a", "--profile", "b"}, "give either --job"},
+        {{"--job", "a"}, "--job needs --cluster"},
+        {{"--profile", "a", "--threads", "0"}, "--threads: is 0"},
         {{"--steps", "many"}, "many"},
         {{"--profile", "-", "--request", "-"}, "only one document"},
-        {{"--placement", "-", "--job", "-"}, "only one document"}}) {
+        {{"--placement", "-", "--job", "-", "--cluster", "a"},
+         "only one document"}}) {
     const CommandRun run = Complete(c.arguments);
     EXPECT_EQ(run.code, kUsageError) << c.line;
     EXPECT_THAT(run.err, HasSubstr(c.line));

@@ -51,6 +51,15 @@ std::string JobUsageProblem(const JobOptions& options,
   return "";
 }
 
+std::string MissingJobProblem(const JobOptions& options) {
+  if (!options.request.empty()) return "";  // it may hold all
+  if (options.job.empty()) return "give --job with --cluster";
+  if (options.cluster.empty()) {
+    return "--job needs --cluster: the cluster it would run on";
+  }
+  return "";
+}
+
 QuestionFiles FilesOf(const JobOptions& options, bool stored_cluster) {
   QuestionFiles files;
   for (const auto& [subject, file] : {std::pair{"job", options.job},

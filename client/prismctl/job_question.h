@@ -36,7 +36,7 @@ std::vector<Option> JobOptionsInto(JobOptions& options,
                                    const std::string& request_help);
 
 // What is wrong with the options together, and with `more`, values of others
-// that may name a file; empty: nothing.
+// that may name a file; empty: nothing. Says nothing of what is missing.
 std::string JobUsageProblem(const JobOptions& options,
                             const std::vector<std::string>& more);
 
@@ -61,6 +61,9 @@ struct JobRequest {
   QuestionFiles files;
   bool stored_cluster = false;  // only the server can tell what it is
 };
+
+// What a question about a job on a cluster lacks; empty: nothing.
+std::string MissingJobProblem(const JobOptions& options);
 
 // The files that `options` name: those of fields by their names, that of the
 // rest as "".

@@ -16,6 +16,7 @@
 #include "core/query/json_text.h"
 #include "core/query/node.h"
 #include "core/query/placement_questions.h"
+#include "prism/v1/cluster_service.pb.h"
 
 namespace prism::prismctl {
 namespace {
@@ -89,6 +90,20 @@ QuestionFiles OptionsOf(const PlacementOptions& options) {
       options.segment_nodes.has_value());
   if (!options.placements.empty()) given["placements"] = options.placements;
   return given;
+}
+
+// The cluster that knows the names of nodes: that of the request, or the one
+// that the server stores. Errors: those of the server.
+template <typename Message>
+absl::StatusOr<v1::Cluster> ClusterOf(const JobRequest<Message>& request,
+                                      const Session& session) {
+  if (!request.stored_cluster) return request.message.cluster();
+  v1::GetClusterRequest get;
+  get.set_name(request.message.cluster_name());
+  const auto stored = AskServer<v1::StoredCluster>(
+      "/prism.v1.ClusterService/GetCluster", get, session);
+  if (!stored.ok()) return stored.status();
+  return stored->cluster();
 }
 
 // Reads the list of nodes that an option gives for `field` into `numbers`.
@@ -185,11 +200,15 @@ ExitCode RunPlace(const PlacementOptions& options, Session& session) {
       options.job, {}, OptionsOf(options), session, problems);
   v1::OptimizePlacementRequest& message = request.message;
   SetGoal(options, message);
-  SetNodes("free_nodes", options.free, message.cluster(), session, problems,
+  const auto cluster = ClusterOf(request, session);
+  if (!cluster.ok()) {
+    return WriteFailure(cluster.status(), request.files, session);
+  }
+  SetNodes("free_nodes", options.free, *cluster, session, problems,
            message.mutable_free_nodes());
   auto& constraints = *message.mutable_constraints();
-  SetNodes("constraints.exclude", options.exclude, message.cluster(), session,
-           problems, constraints.mutable_exclude());
+  SetNodes("constraints.exclude", options.exclude, *cluster, session, problems,
+           constraints.mutable_exclude());
   if (!options.within.empty()) constraints.set_within(options.within);
   if (options.spares) {
     constraints.set_spares(static_cast<uint32_t>(*options.spares));
@@ -206,8 +225,7 @@ ExitCode RunPlace(const PlacementOptions& options, Session& session) {
   }
   const std::string text =
       (*response)->feasible()
-          ? render::OptimumText(**response, message.cluster(),
-                                session.out_terminal)
+          ? render::OptimumText(**response, *cluster, session.out_terminal)
           : "";
   Write(PlaceJson(**response), text, session);
   return EndWith(**response, session);
@@ -217,7 +235,11 @@ ExitCode RunRank(const PlacementOptions& options, Session& session) {
   InputProblems problems{QuestionFiles()};
   auto request = ReadJobRequest<v1::RankNodesRequest>(
       options.job, {}, OptionsOf(options), session, problems);
-  SetNodes("nodes", options.nodes, request.message.cluster(), session, problems,
+  const auto cluster = ClusterOf(request, session);
+  if (!cluster.ok()) {
+    return WriteFailure(cluster.status(), request.files, session);
+  }
+  SetNodes("nodes", options.nodes, *cluster, session, problems,
            request.message.mutable_nodes());
   const auto response =
       AnswerOf(kRank, request, options.job, session, problems);
@@ -244,6 +266,9 @@ std::string GoalProblem(const PlacementOptions& options) {
     if (value && (*value < 0 || *value > (1 << 20))) {
       return absl::StrCat(name, ": is ", *value, "; must be 0 to 1048576");
     }
+  }
+  if (std::string problem = MissingJobProblem(options.job); !problem.empty()) {
+    return problem;
   }
   return JobUsageProblem(options.job, {options.placements, options.free,
                                        options.nodes, options.exclude});
@@ -291,11 +316,19 @@ Command ScoreCommand() {
                            "`placements`, or that list alone",
                    .target = &options->placements});
   for (Option& option : GoalOptions(*options)) takes.push_back(option);
-  return MakeCommand(
+  Command command = MakeCommand(
       "score", "Compare placements of a job",
       "Says of each placement how long a step takes on it, how good that is "
       "beside the best, and which placements cannot be told apart.",
       options, std::move(takes), RunScore);
+  command.usage_problem = [options] {
+    const bool missing =
+        options->placements.empty() && options->job.request.empty();
+    const std::string problem = GoalProblem(*options);
+    return problem.empty() && missing ? "give --placements: the candidates"
+                                      : problem;
+  };
+  return command;
 }
 
 Command PlaceCommand() {

@@ -1,5 +1,7 @@
 #include "client/prismctl/placement_commands.h"
 
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_replace.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -207,11 +209,10 @@ TEST_F(PlacementCommandsTest, WrongInputNamesWhereItIsWrong) {
   const std::string request =
       TemporaryFile("request.yaml", "constraints: {spares: 1, within: rack}\n");
   for (const WrongCase& c : {
-           WrongCase{ScoreCommand(), {}, "", "  --placements: has 0 entries"},
-           {ScoreCommand(),
-            {"--placements", "-"},
-            "- {nodes: [0]}",
-            "  standard input: [0].nodes: "},
+           WrongCase{ScoreCommand(),
+                     {"--placements", "-"},
+                     "- {nodes: [0]}",
+                     "  standard input: [0].nodes: "},
            {ScoreCommand(),
             {"--placements", "-"},
             "- {nodes: [0, 1]}\n- {nodes: [0, 9]}",
@@ -301,6 +302,32 @@ TEST_F(PlacementCommandsTest, UsageErrorsSayWhatIsWrong) {
     EXPECT_THAT(run.err, HasSubstr(c.line));
     EXPECT_EQ(run.out, "");
   }
+}
+
+TEST_F(PlacementCommandsTest, WhatIsMissingIsAUsageError) {
+  for (auto* make : {ScoreCommand, PlaceCommand, RankCommand}) {
+    for (const std::vector<std::string>& arguments :
+         std::vector<std::vector<std::string>>{
+             {}, {"--job", job_}, {"--cluster", cluster_}}) {
+      const CommandRun run = RunOne(make(), arguments);
+      EXPECT_EQ(run.code, kUsageError);
+      EXPECT_THAT(run.err, HasSubstr("--cluster"));
+    }
+  }
+  const CommandRun run = Run(ScoreCommand(), {});
+  EXPECT_EQ(run.code, kUsageError);
+  EXPECT_THAT(run.err, HasSubstr("give --placements"));
+}
+
+TEST_F(PlacementCommandsTest, ARequestMayHoldAll) {
+  const std::string request = absl::StrCat(
+      "job:", absl::StrReplaceAll(kJob, {{"\n", "\n  "}}),
+      "\ncluster:", absl::StrReplaceAll(kCluster, {{"\n", "\n  "}}), "\n");
+  const CommandRun run =
+      RunOne(RankCommand(), {"--request", "-", "--format", "json"}, request);
+  ASSERT_EQ(run.code, kAnswered) << run.err;
+  EXPECT_EQ(json::parse(run.out).at("signature"),
+            Answer(RankCommand(), {}).at("signature"));
 }
 
 TEST_F(PlacementCommandsTest, AWrongRequestIsNotSentToTheServer) {

@@ -27,6 +27,7 @@ constexpr char kCluster[] = R"(
 name: lab
 accelerator: a100-80gb-sxm
 nodes: 8
+node_names: [a, b, c, d, e, f, g, h]
 node_states:
   - {node: 0, slowdown: 1}
   - {node: 1, measured_slowdown: {normal: {mean: 1.02, sd: 0.01}}}
@@ -109,6 +110,24 @@ TEST_F(CliPlacementTest, AStoredClusterIsTheDocumentThatWasPut) {
     EXPECT_EQ(by_document.at("cluster_version"), "");
     EXPECT_NE(by_name.at("cluster_version"), "");
   }
+}
+
+TEST_F(CliPlacementTest, NodesOfAStoredClusterHaveTheirNames) {
+  const Finished put =
+      Prismctl({"cluster", "put", "-"}, kCluster, server_.address());
+  ASSERT_EQ(put.exit_code, 0) << put.err;
+  const Finished placed =
+      Prismctl({"place", "--job", WriteFile("job.yaml", kJob), "--cluster",
+                "lab", "--free", "g h"},
+               "", server_.address());
+  EXPECT_EQ(placed.exit_code, 0) << placed.err;
+  EXPECT_THAT(placed.out, ::testing::HasSubstr("\n  g h\n"));
+  const Finished unknown =
+      Prismctl({"place", "--job", WriteFile("job.yaml", kJob), "--cluster",
+                "nowhere", "--free", "g h"},
+               "", server_.address());
+  EXPECT_EQ(unknown.exit_code, 3);
+  EXPECT_THAT(unknown.err, ::testing::HasSubstr("\"nowhere\""));
 }
 
 TEST_F(CliPlacementTest, WhatTheServerFindsWrongNamesTheOption) {
