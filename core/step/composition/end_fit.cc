@@ -24,10 +24,14 @@ constexpr double kChanceErrors = 2.5;
 // A shape that is missed by more than this many is wrong.
 constexpr double kWrongErrors = 4.5;
 
-// Kurtosis is drawn to the lognormal's by its own uncertainty: where it is the
-// lognormal's, e - v/e for |e| above sqrt(v) and else 0 leaves a third of the
-// variance v of its estimate e.
-constexpr double kKeptOfKurtosis = 0.58;
+// Skewness and kurtosis are taken for chance up to so many of their errors.
+// Sums of many draws have a skewness, and hardly more kurtosis than goes with
+// it.
+constexpr double kChanceOfSkewness = 1;
+constexpr double kChanceOfKurtosis = 2.5;
+// The error of the kurtosis that this leaves, as a share of its own: a tenth
+// where it is the lognormal's, more where it is another within its error.
+constexpr double kKeptOfKurtosis = 0.35;
 // A law with less than this has no skewness.
 constexpr double kNoSkewness = 1e-3;
 
@@ -90,58 +94,136 @@ class BinnedSample {
 
 }  // namespace
 
-EndFit::EndFit(std::span<const float> ends) {
-  TakeMoments(ends);
+EndFit::EndFit(std::span<const float> ends, const EndControl* control) {
+  TakeMoments(ends, control);
   if (deviation_ <= 0) return;
   TakeErrors();
-  skew_ = Shrunk(&Batch::cube, 0);
+  skew_ = Shrunk(&Batch::cube, 0, kChanceOfSkewness);
   const double own = ScoreShape::LognormalKurtosis(skew_);
-  const double rest = Shrunk(&Batch::fourth, 3 + own);
+  const double rest = Shrunk(&Batch::fourth, 3 + own, kChanceOfKurtosis);
   lognormal_ = ScoreShape(skew_, own);
   shape_ = rest == 0 ? lognormal_ : ScoreShape(skew_, own + rest);
   FollowSample(ends);
 }
 
-void EndFit::TakeMoments(std::span<const float> ends) {
-  const size_t first = std::min<size_t>(ends.size(), 64);
-  const std::vector<double> some(ends.begin(), ends.begin() + first);
-  const stats::Moments rough = stats::SampleMoments(some);
-  const auto origin = static_cast<float>(rough.mean);
-  const auto scale = static_cast<float>(
-      rough.standard_deviation > 0 ? 1 / rough.standard_deviation : 1);
-  double sums[kPowers * kPowerLanes] = {};
+struct EndFit::PowerSums {
+  explicit PowerSums(std::span<const float> ends);
+
+  // Takes out what `control` explains.
+  void Correct(std::span<const float> ends, const EndControl& control);
+
+  // Of all batches.
+  std::array<double, kPowers> Total() const;
+  stats::Moments Moments() const;
+
+  double n = 0;
+  float origin = 0, scale = 1;
+  double of[kBatches][kPowers] = {};
+
+ private:
+  // Calls add(x, first, count) with all ends, in runs that single precision
+  // can sum; x of the last is padded with the origin.
+  template <class Add>
+  void ForRuns(std::span<const float> ends, const Add& add) const;
+};
+
+template <class Add>
+void EndFit::PowerSums::ForRuns(std::span<const float> ends,
+                                const Add& add) const {
   const size_t whole = ends.size() / kPowerLanes * kPowerLanes;
   for (size_t i = 0; i < whole; i += kPowerBlock) {
-    AddPowers(&ends[i], std::min(kPowerBlock, whole - i), origin, scale, sums);
+    add(&ends[i], i, std::min(kPowerBlock, whole - i));
   }
+  if (whole == ends.size()) return;
   float rest[kPowerLanes];
   for (size_t i = 0; i < kPowerLanes; ++i) rest[i] = origin;
   std::copy(ends.begin() + whole, ends.end(), rest);
-  AddPowers(rest, kPowerLanes, origin, scale, sums);
+  add(rest, whole, kPowerLanes);
+}
 
-  double raw[kBatches][kPowers], total[kPowers] = {};
+EndFit::PowerSums::PowerSums(std::span<const float> ends)
+    : n(static_cast<double>(ends.size())) {
+  const size_t first = std::min<size_t>(ends.size(), 64);
+  const std::vector<double> some(ends.begin(), ends.begin() + first);
+  const stats::Moments rough = stats::SampleMoments(some);
+  origin = static_cast<float>(rough.mean);
+  scale = static_cast<float>(
+      rough.standard_deviation > 0 ? 1 / rough.standard_deviation : 1);
+  double sums[kPowers * kPowerLanes] = {};
+  ForRuns(ends, [&](const float* x, size_t, size_t count) {
+    AddPowers(x, count, origin, scale, sums);
+  });
   for (int b = 0; b < kBatches; ++b) {
     for (size_t p = 0; p < kPowers; ++p) {
-      raw[b][p] =
+      of[b][p] =
           sums[p * kPowerLanes + 2 * b] + sums[p * kPowerLanes + 2 * b + 1];
-      total[p] += raw[b][p];
     }
   }
-  const auto n = static_cast<double>(ends.size());
-  const double m = total[0] / n;
-  const double variance = std::max(0.0, (total[1] - m * total[0]) / (n - 1));
-  const double sd = std::sqrt(variance);
-  const double unit = static_cast<double>(scale);
-  mean_ = static_cast<double>(origin) + m / unit;
-  deviation_ = sd / unit;
+}
+
+void EndFit::PowerSums::Correct(std::span<const float> ends,
+                                const EndControl& control) {
+  EndControl::Terms products[kPowers] = {};
+  for (int t = 0; t < EndControl::kTerms; ++t) {
+    double sums[kPowers * kPowerLanes] = {};
+    ForRuns(ends, [&](const float* x, size_t first, size_t count) {
+      AddTermPowers(x, &control.term(t)[first], count, origin, scale, sums);
+    });
+    for (size_t i = 0; i < kPowers * kPowerLanes; ++i) {
+      products[i / kPowerLanes][t] += sums[i];
+    }
+  }
+  const auto total = Total();
+  for (size_t p = 0; p < kPowers; ++p) {
+    const auto coefficient = control.Regress(total[p], products[p]);
+    for (int b = 0; b < kBatches; ++b) {
+      for (int t = 0; t < EndControl::kTerms; ++t) {
+        of[b][p] -= coefficient[t] * control.SumOf(b)[t];
+      }
+    }
+  }
+}
+
+std::array<double, kPowers> EndFit::PowerSums::Total() const {
+  std::array<double, kPowers> total = {};
+  for (const auto& batch : of) {
+    for (size_t p = 0; p < kPowers; ++p) total[p] += batch[p];
+  }
+  return total;
+}
+
+// Around the origin, in units of 1 / scale.
+stats::Moments EndFit::PowerSums::Moments() const {
+  const auto total = Total();
+  const double mean = total[0] / n;
+  const double variance = std::max(0.0, (total[1] - mean * total[0]) / (n - 1));
+  return {mean, std::sqrt(variance)};
+}
+
+void EndFit::TakeMoments(std::span<const float> ends,
+                         const EndControl* control) {
+  PowerSums sums(ends);
+  const double unit = double{sums.scale};
+  auto take = [&](double& mean, double& deviation) {
+    const stats::Moments moments = sums.Moments();
+    mean = double{sums.origin} + moments.mean / unit;
+    deviation = moments.standard_deviation / unit;
+    return moments;
+  };
+  take(sample_mean_, sample_deviation_);
+  if (control != nullptr && sample_deviation_ > 0) {
+    sums.Correct(ends, *control);
+  }
+  const auto [m, sd] = take(mean_, deviation_);
   if (deviation_ <= 0) return;
+  const double variance = sd * sd;
   for (int b = 0; b < kBatches; ++b) {
     // Pairs b, b + 16, ...
     const auto pairs = static_cast<double>(
         (ends.size() / 2 + kBatches - 1 - static_cast<size_t>(b)) / kBatches);
     const double samples = std::max(2 * pairs, 1.0);
-    const double a1 = raw[b][0] / samples, a2 = raw[b][1] / samples;
-    const double a3 = raw[b][2] / samples, a4 = raw[b][3] / samples;
+    const double a1 = sums.of[b][0] / samples, a2 = sums.of[b][1] / samples;
+    const double a3 = sums.of[b][2] / samples, a4 = sums.of[b][3] / samples;
     batches_[b].mean = (a1 - m) / sd;
     batches_[b].deviation =
         std::sqrt(std::max(0.0, a2 - 2 * m * a1 + m * m)) / sd;
@@ -201,15 +283,20 @@ EndFit::Estimate EndFit::OverBatches(double Batch::*moment,
   return {mean, squares / (kBatches * (kBatches - 1))};
 }
 
-// The same drawn to 0 by its own uncertainty.
-double EndFit::Shrunk(double Batch::*moment, double origin) const {
+// The same less what `errors` of its own may be of it: 0 up to there, and
+// hardly less far beyond.
+double EndFit::Shrunk(double Batch::*moment, double origin,
+                      double errors) const {
   const Estimate e = OverBatches(moment, origin);
-  const double signal = std::max(0.0, e.value * e.value - e.variance);
-  return signal > 0 ? e.value * signal / (signal + e.variance) : 0.0;
+  const double chance = errors * errors * e.variance;
+  const double square = e.value * e.value;
+  if (square <= chance) return 0;
+  const double part = chance / square;
+  return e.value * (1 - part * part);
 }
 
 void EndFit::FollowSample(std::span<const float> ends) {
-  const BinnedSample sample(ends, mean_, deviation_);
+  const BinnedSample sample(ends, sample_mean_, sample_deviation_);
   const auto quantile = [&](double p) { return sample.Quantile(p); };
   const auto n = static_cast<double>(ends.size());
   std::vector<double> offset(kNodes, 0.0);

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "core/step/composition/end_control.h"
 #include "core/step/composition/score_shape.h"
 
 namespace prism::step {
@@ -21,8 +22,10 @@ class EndFit {
   EndFit() = default;
 
   // `ends` in the order of their draws: replica by replica, each followed by
-  // its mirror image. Requires: at least two.
-  explicit EndFit(std::span<const float> ends);
+  // its mirror image. With a `control` of the same draws, what chance did to
+  // that is taken out of the moments. Requires: at least two.
+  explicit EndFit(std::span<const float> ends,
+                  const EndControl* control = nullptr);
 
   // Units of the sample.
   double mean() const { return mean_; }
@@ -32,7 +35,7 @@ class EndFit {
   const ScoreShape& shape() const { return shape_; }
 
   // Parts of the sample, of replicas b, b + kBatches, ...
-  static constexpr int kBatches = 16;
+  static constexpr int kBatches = EndControl::kBatches;
   using BatchOffsets = std::array<double, kBatches>;
 
   // How far each part would put that quantile from the mean of all: from its
@@ -73,11 +76,14 @@ class EndFit {
     double variance = 0;
   };
 
-  void TakeMoments(std::span<const float> ends);
+  // Sums of powers of the ends less an origin, times a scale.
+  struct PowerSums;
+
+  void TakeMoments(std::span<const float> ends, const EndControl* control);
   void TakeErrors();
   double ApartAt(double z) const;
   Estimate OverBatches(double Batch::*moment, double origin) const;
-  double Shrunk(double Batch::*moment, double origin) const;
+  double Shrunk(double Batch::*moment, double origin, double errors) const;
   void FollowSample(std::span<const float> ends);
   void FollowTail(int direction, double n,
                   const std::function<double(double)>& quantile,
@@ -85,6 +91,9 @@ class EndFit {
 
   double mean_ = 0;
   double deviation_ = 0;
+  // Of the sample, chance included.
+  double sample_mean_ = 0;
+  double sample_deviation_ = 0;
   double skew_ = 0;
   ScoreShape lognormal_;  // with that skewness alone
   std::array<Batch, kBatches> batches_;

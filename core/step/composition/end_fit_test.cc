@@ -62,6 +62,56 @@ TEST(EndFit, MomentsAreThoseOfTheSample) {
   }
 }
 
+// `count` random scores, and what `quantile` makes of each and its negative.
+struct Controlled {
+  Controlled(const std::function<double(double)>& quantile, int count,
+             unsigned seed) {
+    std::mt19937_64 generator(seed);
+    std::normal_distribution<float> normal;
+    for (int i = 0; i < count; ++i) {
+      score.push_back(normal(generator));
+      const auto z = static_cast<double>(score.back());
+      ends.push_back(static_cast<float>(quantile(z)));
+      ends.push_back(static_cast<float>(quantile(-z)));
+    }
+  }
+
+  std::vector<float> score, ends;
+};
+
+// Where the control tells all, chance is gone: the moments are the law's own.
+TEST(EndFit, MomentsAreTheLawsWhereTheControlTellsAll) {
+  for (const int replicas : {50, 200, 1001}) {
+    const Controlled sample(Normal, replicas, 7);
+    const EndControl control(sample.score);
+    const EndFit fit(sample.ends, &control);
+    EXPECT_NEAR(fit.mean(), 3, 1e-5) << replicas;
+    // The factor of n over n - 1 is all that is left.
+    EXPECT_NEAR(fit.deviation(), 0.5, 0.3 / replicas) << replicas;
+    EXPECT_LT(fit.ErrorAt(3), 0.05 * EndFit(sample.ends).ErrorAt(3));
+  }
+}
+
+// A control that has nothing to do with the ends takes nothing out: what it
+// puts in is of the order of 1 / n.
+TEST(EndFit, StrangeControlsLeaveTheMoments) {
+  const Controlled sample(Normal, kSamples / 2, 7);
+  const Controlled other(Normal, kSamples / 2, 8);
+  const EndControl control(other.score);
+  const EndFit fit(sample.ends, &control), plain(sample.ends);
+  EXPECT_NEAR(fit.mean(), plain.mean(), 10.0 / kSamples);
+  EXPECT_NEAR(fit.deviation(), plain.deviation(), 10.0 / kSamples);
+  EXPECT_NEAR(fit.ErrorAt(3), plain.ErrorAt(3), 0.05 * plain.ErrorAt(3));
+}
+
+// Without chance in the control there is nothing to take out.
+TEST(EndFit, ConstantControlsLeaveTheMoments) {
+  const Controlled sample(Normal, 100, 7);
+  const EndControl control(std::vector<float>(100, 0.0f));
+  EXPECT_EQ(EndFit(sample.ends, &control).deviation(),
+            EndFit(sample.ends).deviation());
+}
+
 TEST(EndFit, ConstantsHaveNoSpread) {
   const EndFit fit(std::vector<float>(100, 2.5f));
   EXPECT_EQ(fit.deviation(), 0);

@@ -164,6 +164,15 @@ void AddRow(const float* row, size_t n, float* out) {
   }
 }
 
+void AddScaledRow(const float* row, float factor, size_t n, float* out) {
+  const FloatTag f;
+  const V by = hn::Set(f, factor);
+  for (size_t i = 0; i < n; i += hn::Lanes(f)) {
+    hn::StoreU(hn::MulAdd(hn::LoadU(f, row + i), by, hn::LoadU(f, out + i)), f,
+               out + i);
+  }
+}
+
 void ScaleRow(const float* shift, const float* spread, size_t n,
               float* deviation) {
   const FloatTag f;
@@ -234,8 +243,10 @@ void AdvancePolynomial(const float* score, const ScorePolynomial& polynomial,
   SumPolynomial(clock, score, polynomial, n, clock);
 }
 
-void AddPowers(const float* x, size_t n, float origin, float scale,
-               double* sums) {
+// Adds up powers of y; `weigh` makes of y at i what is summed first.
+template <class Weigh>
+void SumPowers(const float* x, size_t n, float origin, float scale,
+               const Weigh& weigh, double* sums) {
   const FloatTag f;
   float total[kPowers][kPowerLanes] = {};
   for (size_t lane = 0; lane < kPowerLanes; lane += hn::Lanes(f)) {
@@ -243,11 +254,13 @@ void AddPowers(const float* x, size_t n, float origin, float scale,
     for (size_t i = lane; i < n; i += kPowerLanes) {
       const V y = hn::Mul(hn::Sub(hn::LoadU(f, x + i), hn::Set(f, origin)),
                           hn::Set(f, scale));
-      const V square = hn::Mul(y, y);
-      power[0] = hn::Add(power[0], y);
+      const V first = weigh(y, i);
+      const V square = hn::Mul(first, y);
+      const V cube = hn::Mul(square, y);
+      power[0] = hn::Add(power[0], first);
       power[1] = hn::Add(power[1], square);
-      power[2] = hn::MulAdd(square, y, power[2]);
-      power[3] = hn::MulAdd(square, square, power[3]);
+      power[2] = hn::Add(power[2], cube);
+      power[3] = hn::MulAdd(cube, y, power[3]);
     }
     for (size_t p = 0; p < kPowers; ++p) {
       hn::StoreU(power[p], f, &total[p][lane]);
@@ -258,6 +271,20 @@ void AddPowers(const float* x, size_t n, float origin, float scale,
       sums[p * kPowerLanes + i] += static_cast<double>(total[p][i]);
     }
   }
+}
+
+void AddPowers(const float* x, size_t n, float origin, float scale,
+               double* sums) {
+  SumPowers(
+      x, n, origin, scale, [](V y, size_t) { return y; }, sums);
+}
+
+void AddTermPowers(const float* x, const float* term, size_t n, float origin,
+                   float scale, double* sums) {
+  const auto weigh = [term](V y, size_t i) {
+    return hn::Mul(y, hn::LoadU(FloatTag(), term + i));
+  };
+  SumPowers(x, n, origin, scale, weigh, sums);
 }
 
 void SumRow(const float* a, const float* b, size_t n, float* out) {
@@ -286,6 +313,8 @@ HWY_EXPORT(AdvancePolynomial);
 HWY_EXPORT(SumPolynomial);
 HWY_EXPORT(SumRow);
 HWY_EXPORT(AddPowers);
+HWY_EXPORT(AddTermPowers);
+HWY_EXPORT(AddScaledRow);
 
 void ScoreRows(uint64_t key, uint32_t group, uint32_t salt,
                const uint32_t* samples, size_t n, float* out) {
@@ -319,6 +348,15 @@ void LoadRows(const float* load, float compute_mean, float network_share,
 void AddPowers(const float* x, size_t n, float origin, float scale,
                double* sums) {
   HWY_DYNAMIC_DISPATCH(AddPowers)(x, n, origin, scale, sums);
+}
+
+void AddTermPowers(const float* x, const float* term, size_t n, float origin,
+                   float scale, double* sums) {
+  HWY_DYNAMIC_DISPATCH(AddTermPowers)(x, term, n, origin, scale, sums);
+}
+
+void AddScaledRow(const float* row, float factor, size_t n, float* out) {
+  HWY_DYNAMIC_DISPATCH(AddScaledRow)(row, factor, n, out);
 }
 
 void AdvanceAfter(const float* arrival, float own, float other,

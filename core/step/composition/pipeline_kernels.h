@@ -51,6 +51,9 @@ void TableRow(const float* score, size_t n, const float* table, float* out);
 // out += row.
 void AddRow(const float* row, size_t n, float* out);
 
+// out += factor * row.
+void AddScaledRow(const float* row, float factor, size_t n, float* out);
+
 // deviation = shift + deviation * spread: what an operation's deviation becomes
 // where its compute part is `shift` longer and its spread `spread` times as
 // wide.
@@ -93,6 +96,10 @@ inline constexpr size_t kPowerLanes = 32;
 inline constexpr size_t kPowers = 4;
 void AddPowers(const float* x, size_t n, float origin, float scale,
                double* sums);
+
+// The same of the products of `term` and the powers.
+void AddTermPowers(const float* x, const float* term, size_t n, float origin,
+                   float scale, double* sums);
 
 }  // namespace prism::step
 

@@ -154,12 +154,15 @@ class RowTest : public testing::Test {
 TEST_F(RowTest, AddAndSum) {
   Row added = b_, sum(kSize);
   AddRow(a_.data(), kSize, added.data());
+  Row scaled = b_;
+  AddScaledRow(a_.data(), 0.3f, kSize, scaled.data());
   SumRow(a_.data(), b_.data(), kSize, sum.data());
   Row drawn(kSize);
   SumPolynomial(a_.data(), b_.data(), kPolynomial, kSize, drawn.data());
   for (size_t i = 0; i < kSize; ++i) {
     EXPECT_EQ(added[i], a_[i] + b_[i]);
     EXPECT_EQ(sum[i], a_[i] + b_[i]);
+    EXPECT_NEAR(scaled[i], b_[i] + 0.3f * a_[i], 1e-6);
     EXPECT_NEAR(drawn[i], a_[i] + Value(b_[i]), 1e-5);
   }
 }
@@ -180,6 +183,26 @@ TEST_F(RowTest, LoadsMultiplyTheComputePart) {
   for (size_t i = 0; i < kSize; ++i) {
     EXPECT_NEAR(shift[i], c_[i] * (3 + a_[i]) - 3, 1e-5);
     EXPECT_NEAR(spread[i], c_[i] * (b_[i] - 0.25f) + 0.25f, 1e-5);
+  }
+}
+
+TEST(AddTermPowers, SumsProductsByPosition) {
+  const Row x = Ramp(4 * kPowerLanes, 0.03f);
+  const Row term = Ramp(4 * kPowerLanes, -0.02f);
+  std::vector<double> sums(kPowers * kPowerLanes, 1.0);
+  AddTermPowers(x.data(), term.data(), x.size(), 0.5f, 2, sums.data());
+  for (size_t p = 0; p < kPowers; ++p) {
+    for (size_t lane = 0; lane < kPowerLanes; ++lane) {
+      double expected = 1, size = 1;
+      for (size_t i = lane; i < x.size(); i += kPowerLanes) {
+        const double product =
+            double(term[i]) * std::pow(2.0 * (double(x[i]) - 0.5), p + 1.0);
+        expected += product;
+        size += std::abs(product);
+      }
+      EXPECT_NEAR(sums[p * kPowerLanes + lane], expected, 1e-5 * size)
+          << p << " " << lane;
+    }
   }
 }
 

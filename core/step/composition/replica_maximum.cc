@@ -17,6 +17,9 @@ namespace {
 // Kinds whose share of the chance to be last is below this are left out.
 constexpr double kNegligibleShare = 1e-5;
 constexpr int64_t kPilotPairs = 256;
+// Whose longest paths give the weights of the control.
+constexpr size_t kTracedPairs = ReplicaSampler::kBlock;
+constexpr uint32_t kTracedStreams = 1u << 23;
 constexpr int64_t kFewestPilotPairs = 2;
 // Pairs that every kind gets which is not left out.
 constexpr int64_t kFewestPairs = 4;
@@ -48,6 +51,7 @@ struct SampleSet {
   std::vector<Run> runs;  // of `pairs`
   // [stage][pair][itself, its mirror image], deviations from nominal.
   std::vector<std::vector<float>> ends;
+  std::vector<float> control;  // by pair, where the weights are known
   std::vector<int64_t> drawn;  // pairs, by kind
 
   size_t size() const { return 2 * pairs.size(); }
@@ -163,9 +167,10 @@ class ReplicaMaximum::Sampling {
   absl::StatusOr<std::vector<MaximumLaw>> Laws(
       const std::vector<bool>& needed, const base::Budget& budget) const {
     std::vector<MaximumLaw> laws(model_.stages);
+    const EndControl control = LeaderControl();
     for (int stage = 0; stage < model_.stages; ++stage) {
       if (budget.Cancelled()) return absl::CancelledError("cancelled");
-      if (needed[stage]) laws[stage] = LawOfStage(stage);
+      if (needed[stage]) laws[stage] = LawOfStage(stage, control);
     }
     return laws;
   }
@@ -192,6 +197,7 @@ class ReplicaMaximum::Sampling {
     set.ends.resize(model_.stages);
     const size_t first = set.ends[0].size() / 2;
     for (auto& ends : set.ends) ends.resize(set.size());
+    set.control.resize(set.pairs.size());
     const size_t block = ReplicaSampler::kBlock;
     const size_t missing = set.pairs.size() - first;
     const int blocks = static_cast<int>((missing + block - 1) / block);
@@ -204,7 +210,11 @@ class ReplicaMaximum::Sampling {
         const size_t size = std::min(block, set.pairs.size() - begin);
         std::vector<float*> ends;
         for (auto& stage : set.ends) ends.push_back(&stage[2 * begin]);
-        if (!sampler.Run({&set.pairs[begin], size}, budget, ends)) {
+        const std::span<const ReplicaPair> pairs(&set.pairs[begin], size);
+        if (!(weights_.score.empty()
+                  ? sampler.Run(pairs, budget, ends)
+                  : sampler.RunControlled(pairs, weights_, budget, ends,
+                                          &set.control[begin]))) {
           complete = false;
         }
       }
@@ -228,6 +238,25 @@ class ReplicaMaximum::Sampling {
       WeighByPilot(pilot, 2 * static_cast<double>(each));
     }
     SetAside();
+    return Trace(budget);
+  }
+
+  // Where the longest paths of the leader run.
+  bool Trace(const base::Budget& budget) {
+    ReplicaSampler sampler(model_, request_.factors, request_.random_key);
+    std::vector<ReplicaPair> pairs;
+    for (uint32_t i = 0; i < kTracedPairs; ++i) {
+      pairs.push_back({leader_, kTracedStreams + i, 0});
+    }
+    std::vector<std::vector<float>> ends(model_.stages,
+                                         std::vector<float>(2 * pairs.size()));
+    std::vector<float*> to;
+    for (auto& stage : ends) to.push_back(stage.data());
+    CriticalPaths paths(model_);
+    if (!sampler.RunTraced(pairs, request_.closing_mean, budget, to, paths)) {
+      return false;
+    }
+    weights_ = paths.Weights();
     return true;
   }
 
@@ -342,11 +371,21 @@ class ReplicaMaximum::Sampling {
     return ends;
   }
 
-  StageFit Fit(int stage) const {
+  EndControl LeaderControl() const {
+    std::vector<float> control;
+    for (const Run& run : main().runs) {
+      if (run.kind != leader_) continue;
+      const auto first = main().control.begin() + run.first_pair;
+      control.insert(control.end(), first, first + run.pairs);
+    }
+    return EndControl(control);
+  }
+
+  StageFit Fit(int stage, const EndControl& control) const {
     StageFit fit;
     fit.kinds.resize(kinds());
     const std::vector<float> leader = LeaderEnds(stage);
-    fit.end = EndFit(leader);
+    fit.end = EndFit(leader, &control);
     fit.kinds[leader_] = {double(request_.kinds[leader_].count), fit.end.mean(),
                           fit.end.deviation()};
     FitOthers(stage, leader, fit);
@@ -423,8 +462,8 @@ class ReplicaMaximum::Sampling {
     return GridCdf(off);
   }
 
-  MaximumLaw LawOfStage(int stage) const {
-    const StageFit fit = Fit(stage);
+  MaximumLaw LawOfStage(int stage, const EndControl& control) const {
+    const StageFit fit = Fit(stage, control);
     MaximumLaw law = model_.expected_stalls == 0 && kinds() == 1
                          ? OneKind(fit)
                          : SeveralKinds(stage, fit);
@@ -532,6 +571,7 @@ class ReplicaMaximum::Sampling {
   std::array<double, kStrata> stratum_ = {};
   std::vector<double> relevance_;  // by kind, sums to 1
   int leader_ = 0;                 // the kind that matters most
+  ControlWeights weights_;         // of the leader's draws
   // Score of one among so many equal replicas as matter as much as all do, by
   // node of a law.
   std::vector<double> one_among_;

@@ -46,6 +46,48 @@ bool ReplicaSampler::RunQuietly(std::span<const ReplicaPair> pairs,
   return complete;
 }
 
+bool ReplicaSampler::RunControlled(std::span<const ReplicaPair> pairs,
+                                   const ControlWeights& weights,
+                                   const base::Budget& budget,
+                                   std::span<float* const> ends,
+                                   float* control) {
+  weights_ = &weights;
+  const bool complete = Run(pairs, budget, ends);
+  weights_ = nullptr;
+  std::copy_n(control_.begin(), pairs.size(), control);
+  return complete;
+}
+
+bool ReplicaSampler::RunTraced(std::span<const ReplicaPair> pairs,
+                               std::span<const double> closing_mean,
+                               const base::Budget& budget,
+                               std::span<float* const> ends,
+                               CriticalPaths& paths) {
+  traced_ = true;
+  const bool complete = Run(pairs, budget, ends);
+  traced_ = false;
+  if (complete) TracePaths(pairs.size(), closing_mean, paths);
+  return complete;
+}
+
+void ReplicaSampler::TracePaths(size_t pairs,
+                                std::span<const double> closing_mean,
+                                CriticalPaths& paths) const {
+  for (size_t i = 0; i < width_; ++i) {
+    if (i % half_ >= pairs) continue;
+    int latest = 0;
+    double end = -INFINITY;
+    for (int s = 0; s < model_.stages; ++s) {
+      const double own = double{clock_[s * width_ + i]} +
+                         model_.nominal_end[s] + closing_mean[s];
+      if (own <= end) continue;
+      end = own;
+      latest = s;
+    }
+    paths.Add(latest, &waited_[i], width_);
+  }
+}
+
 void ReplicaSampler::CopyEnds(size_t pairs,
                               std::span<float* const> ends) const {
   for (int s = 0; s < model_.stages; ++s) {
@@ -67,6 +109,9 @@ void ReplicaSampler::BeginBlock(std::span<const ReplicaPair> pairs) {
   score_.resize(kScoreRows * width_);
   next_score_ = kScoreRows;
   group_ = 0;
+  drawn_scores_ = 0;
+  if (weights_ != nullptr) control_.assign(half_, 0);
+  if (traced_) waited_.assign(model_.operations.size() * width_, 0);
   for (auto* row : {&deviation_, &extra_, &load_shift_, &load_spread_}) {
     row->resize(width_);
   }
@@ -149,6 +194,9 @@ void ReplicaSampler::DrawLoads() {
     }
     float* row = &load_[m * width_];
     const float* score = &score_[m % kScoreRows * width_];
+    if (weights_ != nullptr) {
+      AddScaledRow(score, weights_->load[m], half_, control_.data());
+    }
     if (model_.load->is_polynomial) {
       PolynomialRow(score, width_, model_.load->polynomial, row);
     } else {
@@ -199,7 +247,13 @@ const float* ReplicaSampler::NextScores() {
               score_.data());
     next_score_ = 0;
   }
-  return &score_[next_score_++ * width_];
+  const float* score = &score_[next_score_++ * width_];
+  if (weights_ != nullptr) {
+    // Most operations of a pipeline are never on its longest path.
+    const float weight = weights_->score[drawn_scores_++];
+    if (weight != 0) AddScaledRow(score, weight, half_, control_.data());
+  }
+  return score;
 }
 
 void ReplicaSampler::Draw(const ScoreDraw& draw, float* out) {
@@ -260,6 +314,17 @@ const ScorePolynomial* ReplicaSampler::OnlyPolynomial(
   return alike_ ? &alike_polynomial_[op.site] : nullptr;
 }
 
+// Which elements start operation `index` with its arrival.
+void ReplicaSampler::MarkWaits(size_t index) {
+  const PipelineOperation& op = model_.operations[index];
+  const float* clock = &clock_[op.stage * width_];
+  const float* arrival = &arrival_[op.receives * width_];
+  for (size_t i = 0; i < width_; ++i) {
+    waited_[index * width_ + i] =
+        arrival[i] + op.arrival_offset > clock[i] + op.own_offset;
+  }
+}
+
 void ReplicaSampler::RunOperation(size_t index) {
   const PipelineOperation& op = model_.operations[index];
   const OperationLaw& law = model_.laws[op.law];
@@ -268,6 +333,7 @@ void ReplicaSampler::RunOperation(size_t index) {
       op.receives == kAbsent ? nullptr : &arrival_[op.receives * width_];
   const bool stalled =
       next_stall_ < stalls_.size() && stalls_[next_stall_].operation == index;
+  if (traced_ && arrival != nullptr) MarkWaits(index);
   const ScorePolynomial* only = stalled ? nullptr : OnlyPolynomial(op);
   if (only != nullptr) {
     const float* score = NextScores();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/budget.h"
+#include "core/step/composition/control_weights.h"
 #include "core/step/composition/pipeline_model.h"
 
 namespace prism::step {
@@ -43,6 +44,19 @@ class ReplicaSampler {
   bool Run(std::span<const ReplicaPair> pairs, const base::Budget& budget,
            std::span<float* const> ends);
 
+  // The same, and control[i] is the sum of pair i's scores by `weights`, those
+  // of the model; of its mirror image it is the negative.
+  bool RunControlled(std::span<const ReplicaPair> pairs,
+                     const ControlWeights& weights, const base::Budget& budget,
+                     std::span<float* const> ends, float* control);
+
+  // The same as Run, and adds the longest path of each pair and mirror image to
+  // `paths`. A stage is followed by `closing_mean` seconds.
+  bool RunTraced(std::span<const ReplicaPair> pairs,
+                 std::span<const double> closing_mean,
+                 const base::Budget& budget, std::span<float* const> ends,
+                 CriticalPaths& paths);
+
   // The same with every draw at its mean.
   bool RunQuietly(std::span<const ReplicaPair> pairs,
                   const base::Budget& budget, std::span<float* const> ends);
@@ -59,6 +73,9 @@ class ReplicaSampler {
   void DrawLoads();
   void PlaceStalls(std::span<const ReplicaPair> pairs);
   void RunOperation(size_t index);
+  void MarkWaits(size_t index);
+  void TracePaths(size_t pairs, std::span<const double> closing_mean,
+                  CriticalPaths& paths) const;
   const float* NextScores();
   void Deviation(const OperationLaw& law, float* out);
   void FillFactors(std::span<const ReplicaPair> pairs);
@@ -73,6 +90,11 @@ class ReplicaSampler {
   const uint64_t random_key_;
 
   bool quiet_ = false;
+  bool traced_ = false;
+  std::vector<uint8_t> waited_;  // [operation][element], where traced
+  const ControlWeights* weights_ = nullptr;
+  std::vector<float> control_;  // by pair
+  size_t drawn_scores_ = 0;
   size_t half_ = 0;   // pairs, padded
   size_t width_ = 0;  // of a row: the pairs, then their mirror images
   std::vector<uint32_t> sample_;

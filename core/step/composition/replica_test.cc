@@ -134,6 +134,99 @@ TEST(ReplicaSampler, StalledReplicasEndLater) {
   }
 }
 
+// Of the last stage, where nothing follows the operations.
+struct Controls {
+  ControlWeights weights;
+  std::vector<std::vector<float>> ends;
+  std::vector<float> control;  // by pair
+};
+
+Controls ControlsOf(const PipelineModel& model, int pairs) {
+  Controls controls;
+  const std::vector<double> closing(model.stages, 0.0);
+  controls.control.resize(pairs);
+  controls.ends.assign(model.stages, std::vector<float>(2 * pairs));
+  std::vector<float*> to;
+  for (auto& stage : controls.ends) to.push_back(stage.data());
+  ReplicaSampler sampler(model, {}, 1);
+  CriticalPaths paths(model);
+  EXPECT_TRUE(sampler.RunTraced(Pairs(pairs, 1000), closing,
+                                base::UnlimitedBudget(), to, paths));
+  controls.weights = paths.Weights();
+  EXPECT_TRUE(sampler.RunControlled(Pairs(pairs), controls.weights,
+                                    base::UnlimitedBudget(), to,
+                                    controls.control.data()));
+  return controls;
+}
+
+// One stage without waits: the end is the control, whatever each draw weighs.
+TEST(ControlWeights, TellTheEndOfASumOfNormals) {
+  StepProfile profile =
+      ConstantProfile(ScheduleKind::kOneForwardOneBackward, 1, 1, 6, 3, 5);
+  profile.forward[0].compute = Distribution::MakeNormal(3, 0.2);
+  profile.backward[0].compute = Distribution::MakeNormal(5, 0.4);
+  const auto of = BuildModel(profile);
+  ASSERT_NE(of, nullptr);
+  const Controls controls = ControlsOf(of->model, 64);
+  const double deviation = std::sqrt(6 * (0.2 * 0.2 + 0.4 * 0.4)) * 1e-3;
+  for (size_t i = 0; i < controls.control.size(); ++i) {
+    EXPECT_NEAR(controls.ends[0][2 * i], deviation * controls.control[i],
+                2e-3 * deviation);
+    EXPECT_NEAR(controls.ends[0][2 * i + 1], -deviation * controls.control[i],
+                2e-3 * deviation);
+  }
+}
+
+// A stage so slow that all others wait for it is all of the longest path, but
+// for the first micro-batch's way there and the last one's way back.
+TEST(ControlWeights, LieOnTheLongestPath) {
+  StepProfile profile = ConstantPipeline(ScheduleKind::kOneForwardOneBackward);
+  profile.forward[0].compute = Distribution::MakeNormal(3, 0.1);
+  profile.backward[0].compute = Distribution::MakeNormal(5, 0.1);
+  profile.stage_scale = {1, 1, 5};
+  const auto of = BuildModel(profile);
+  ASSERT_NE(of, nullptr);
+  const Controls controls = ControlsOf(of->model, 64);
+  double squares = 0;
+  size_t score = 0, elsewhere = 0;
+  for (const PipelineOperation& op : of->model.operations) {
+    const float weight = controls.weights.score[score++];
+    squares += double(weight) * double(weight);
+    if (op.stage == 2) {
+      EXPECT_GT(weight, 0);
+    } else if (weight > 0) {
+      ++elsewhere;
+    }
+  }
+  EXPECT_EQ(score, controls.weights.score.size());
+  EXPECT_NEAR(squares, 1, 1e-5);
+  // Forward on stages 0 and 1, backward on 1 and 0.
+  EXPECT_EQ(elsewhere, 4u);
+}
+
+// Operations, hops and loads: each score has its weight, and the control is
+// standard normal and near the end.
+TEST(ControlWeights, FollowTheEndOfAPipeline) {
+  const auto of = BuildModel(NoisyPipeline());
+  ASSERT_NE(of, nullptr);
+  double own = 0, ends = 0, both = 0, pairs = 0;
+  const Controls controls = ControlsOf(of->model, 64);
+  EXPECT_EQ(controls.weights.score.size(), 36u + 24u);
+  for (const float load : controls.weights.load) EXPECT_GT(load, 0);
+  for (size_t i = 0; i < controls.control.size(); ++i) {
+    const double c = double(controls.control[i]);
+    const double end = (double(controls.ends[0][2 * i]) -
+                        double(controls.ends[0][2 * i + 1])) /
+                       2;
+    own += c * c;
+    ends += end * end;
+    both += c * end;
+    pairs += 1;
+  }
+  EXPECT_NEAR(own / pairs, 1, 4 * std::sqrt(2 / pairs));
+  EXPECT_GT(both * both / (own * ends), 0.95);
+}
+
 class CancelledBudget final : public base::Budget {
  public:
   bool Cancelled() const override { return true; }
