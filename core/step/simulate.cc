@@ -10,13 +10,14 @@
 namespace prism::step {
 namespace {
 
-bool IsFinite(const StepTime& time) {
-  bool finite = std::isfinite(time.mean_seconds) &&
-                std::isfinite(time.standard_deviation_seconds);
+// Whether every number is one that a duration can be.
+bool IsPossible(const StepTime& time) {
+  bool possible = std::isfinite(time.mean_seconds) &&
+                  std::isfinite(time.standard_deviation_seconds);
   for (double seconds : time.quantile_seconds) {
-    finite = finite && std::isfinite(seconds) && seconds >= 0;
+    possible = possible && std::isfinite(seconds) && seconds >= 0;
   }
-  return finite;
+  return possible;
 }
 
 absl::StatusOr<StepTime> SimulateBy(Method method,
@@ -28,7 +29,10 @@ absl::StatusOr<StepTime> SimulateBy(Method method,
     auto time = compiled.replicas_interact
                     ? SimulateSharded(compiled, options, budget, executor)
                     : SimulateStructured(compiled, options, budget, executor);
-    if (time.has_value()) return *std::move(time);
+    // Laws of a few huge values can break an approximation.
+    if (time.has_value() && (!time->ok() || IsPossible(**time))) {
+      return *std::move(time);
+    }
   }
   return SimulateMonteCarlo(compiled, options, budget, executor);
 }
@@ -42,7 +46,7 @@ absl::StatusOr<StepTime> Simulate(const StepGraph& graph,
   auto compiled = Compile(graph);
   if (!compiled.ok()) return compiled.status();
   auto time = SimulateBy(options.method, *compiled, options, budget, executor);
-  if (time.ok() && !IsFinite(*time)) {
+  if (time.ok() && !IsPossible(*time)) {
     return absl::InternalError("the simulated step time is not finite");
   }
   return time;
