@@ -400,8 +400,8 @@ class HurriedQuestionTest : public QuestionServicesTest {
     return request;
   }
 
-  // An answer that says it is coarse, or none because it is late; the server
-  // is then free again.
+  // An answer that says how good it is (a fast machine may have had the time),
+  // or none because it is late; the server is then free again.
   template <typename Response, typename Request>
   void ExpectInTime(const Request& request) {
     grpc::ClientContext context;
@@ -410,7 +410,9 @@ class HurriedQuestionTest : public QuestionServicesTest {
     Response response;
     const grpc::Status status = Call(request, &response, context);
     if (status.ok()) {
-      EXPECT_EQ(response.provenance().quality(), prism::v1::QUALITY_REDUCED);
+      EXPECT_THAT(response.provenance().quality(),
+                  ::testing::AnyOf(prism::v1::QUALITY_REDUCED,
+                                   prism::v1::QUALITY_EXACT));
     } else {
       EXPECT_EQ(status.error_code(), grpc::DEADLINE_EXCEEDED)
           << status.error_message();
