@@ -190,8 +190,12 @@ ExitCode RunScore(const PlacementOptions& options, Session& session) {
   if (!response->ok()) {
     return WriteFailure(response->status(), request.files, session);
   }
-  return Write(MessageJson(**response),
-               render::ScoresText(**response, session.out_terminal), session);
+  const std::string text =
+      (*response)->feasible()
+          ? render::ScoresText(**response, session.out_terminal)
+          : "";
+  Write(MessageJson(**response), text, session);
+  return EndWith(**response, session);
 }
 
 ExitCode RunPlace(const PlacementOptions& options, Session& session) {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "core/estimate/estimate.h"
 #include "core/query/canonical_form.h"
 #include "core/query/canonical_writer.h"
 #include "core/query/question.h"
@@ -80,6 +81,19 @@ step::Quality Worse(step::Quality a, step::Quality b) {
   return a == step::Quality::kReduced ? a : b;
 }
 
+// Whether the job fits in memory, which does not depend on where it runs.
+template <typename Request, typename Response>
+absl::Status SetMemoryVerdict(const Request& request,
+                              const placement::NodeList& nodes,
+                              Response& response) {
+  const auto estimate =
+      estimate::BuildEstimate(request.job, request.cluster, {nodes});
+  if (!estimate.ok()) return estimate.status();
+  response.set_feasible(estimate->feasible);
+  response.set_infeasible_reason(estimate->infeasible_reason);
+  return absl::OkStatus();
+}
+
 template <typename List>
 void SetScores(const placement::ScoreResult& result,
                const std::vector<std::string>& names, List* list) {
@@ -105,9 +119,10 @@ void SetNodes(const NodeList& nodes, prism::v1::Placement& message) {
 
 void SetOptimum(const placement::OptimizeResult& result,
                 prism::v1::OptimizePlacementResponse& message) {
-  message.set_feasible(result.feasible);
-  message.set_infeasible_reason(result.infeasible_reason);
-  if (!result.feasible) return;
+  if (!result.feasible) {
+    message.set_infeasible_reason(result.infeasible_reason);
+    return;
+  }
   SetNodes(result.nodes, *message.mutable_placement());
   SetStepTime(result.step_time, *message.mutable_step_time());
   for (const int64_t node : result.spares) {
@@ -174,6 +189,11 @@ absl::StatusOr<prism::v1::ScorePlacementsResponse> ScorePlacements(
   if (!result.ok()) return result.status();
   prism::v1::ScorePlacementsResponse response;
   SetScores(*result, question.names, response.mutable_placements());
+  if (auto status = SetMemoryVerdict(question.request,
+                                     question.request.placements[0], response);
+      !status.ok()) {
+    return status;
+  }
   step::Quality quality = result->quality;
   for (const auto& what_if : question.what_ifs) {
     result = placement::ScorePlacements(what_if.request, budget, executor);
@@ -195,6 +215,13 @@ absl::StatusOr<prism::v1::OptimizePlacementResponse> OptimizePlacement(
   if (!result.ok()) return result.status();
   prism::v1::OptimizePlacementResponse response;
   SetOptimum(*result, response);
+  if (result->feasible) {
+    if (auto status =
+            SetMemoryVerdict(question.request, result->nodes, response);
+        !status.ok()) {
+      return status;
+    }
+  }
   step::Quality quality = result->quality;
   for (const auto& what_if : question.what_ifs) {
     result = placement::OptimizePlacement(what_if.request, budget, executor);

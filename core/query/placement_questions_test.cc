@@ -196,6 +196,30 @@ TEST(OptimizeQuestion, SaysWhyAJobDoesNotFit) {
   EXPECT_THAT(response.infeasible_reason(), Not(testing::IsEmpty()));
 }
 
+// A hundred times the layers that fit.
+constexpr char kTooLarge[] = R"(
+job:
+  model: {layers: 3200, hidden: 4096, heads: 32, vocabulary: 51200}
+)";
+
+TEST(PlacementQuestions, JobsThatDoNotFitInMemorySaySo) {
+  const auto large =
+      Parse<prism::v1::ScorePlacementsRequest>(kTooLarge).job().model();
+  auto score = ScoreRequest("placements: [{nodes: [0, 1, 3, 4]}]");
+  *score.mutable_job()->mutable_model() = large;
+  const auto scored = Answer(&ScorePlacements, Read(&ReadScoreQuestion, score));
+  EXPECT_FALSE(scored.feasible());
+  EXPECT_THAT(scored.infeasible_reason(), testing::HasSubstr("GB"));
+  EXPECT_EQ(scored.placements_size(), 1);
+
+  auto optimize = OptimizeRequest("");
+  *optimize.mutable_job()->mutable_model() = large;
+  const auto placed =
+      Answer(&OptimizePlacement, Read(&ReadOptimizeQuestion, optimize));
+  EXPECT_FALSE(placed.feasible());
+  EXPECT_EQ(placed.placement().nodes_size(), 4);
+}
+
 TEST(RankQuestion, SlowNodesComeLastAndFailedOnesBehindThem) {
   const auto response =
       Answer(&RankNodes, Read(&ReadRankQuestion, RankRequest("")));
