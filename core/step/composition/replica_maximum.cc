@@ -282,11 +282,26 @@ class ReplicaMaximum::Sampling {
     Weigh(mean, sd);
   }
 
+  // Shares where nothing is left to chance: the longest kinds are last.
+  void WeighByLength(const std::vector<double>& mean, double longest) {
+    double sum = 0;
+    for (int k = 0; k < kinds(); ++k) {
+      const auto count = static_cast<double>(request_.kinds[k].count);
+      relevance_[k] = mean[k] == longest ? count : 0;
+      sum += relevance_[k];
+    }
+    for (double& r : relevance_) r /= sum;
+  }
+
   // The share of each kind in the chance of lying beyond the median of the
   // maximum.
   void Weigh(const std::vector<double>& mean, double sd) {
     const auto [lowest, highest] =
         std::minmax_element(mean.begin(), mean.end());
+    if (!(sd > 0)) {
+      WeighByLength(mean, *highest);
+      return;
+    }
     double low = *lowest - 8 * sd, high = *highest + 8 * sd;
     for (int i = 0; i < 40; ++i) {
       const double middle = (low + high) / 2;
