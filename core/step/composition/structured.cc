@@ -21,7 +21,7 @@ constexpr int64_t kFirstSamples = 1024;
 constexpr int64_t kFewestSamples = 256;
 // Error of a quantile from the replicas, as a share of the distance between the
 // quartiles, and the draws and replicas that reaching it may cost.
-constexpr double kTargetError = 0.016;
+constexpr double kTargetError = 0.018;
 constexpr double kMostDraws = 7e6;
 constexpr double kMostSamples = 3 << 14;
 // From one look to the next.
