@@ -30,6 +30,15 @@ bool SpansReplicas(const StepGraph& graph, const Program& program) {
 
 }  // namespace
 
+const stats::Sampler& SamplerList::operator[](size_t index) const {
+  std::call_once(state_->once, [this] {
+    for (const stats::Distribution* distribution : state_->distributions) {
+      state_->samplers.emplace_back(*distribution);
+    }
+  });
+  return state_->samplers[index];
+}
+
 absl::StatusOr<CompiledGraph> Compile(const StepGraph& graph) {
   if (auto status = graph.Validate(); !status.ok()) return status;
   auto plan = PlanExecution(graph);
@@ -37,12 +46,15 @@ absl::StatusOr<CompiledGraph> Compile(const StepGraph& graph) {
   CompiledGraph compiled;
   compiled.graph = &graph;
   compiled.plan = *std::move(plan);
+  std::vector<const stats::Distribution*> distributions, factors;
   for (const auto& distribution : graph.distributions) {
-    compiled.samplers.emplace_back(distribution);
+    distributions.push_back(&distribution);
   }
   for (const SharedFactor& factor : graph.shared_factors) {
-    compiled.factor_samplers.emplace_back(factor.distribution);
+    factors.push_back(&factor.distribution);
   }
+  compiled.samplers = SamplerList(std::move(distributions));
+  compiled.factor_samplers = SamplerList(std::move(factors));
   for (const Program& program : graph.programs) {
     compiled.is_chain.push_back(IsChain(program));
   }

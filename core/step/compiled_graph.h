@@ -4,6 +4,9 @@
 
 #include <absl/status/statusor.h>
 
+#include <memory>
+#include <mutex>
+#include <utility>
 #include <vector>
 
 #include "core/stats/sampler.h"
@@ -12,12 +15,37 @@
 
 namespace prism::step {
 
+// Samplers of a list of distributions, tabulated when the first is asked for:
+// methods that do not draw from them spare the time. Thread-safe; copies share
+// their tables.
+class SamplerList {
+ public:
+  // Requires: the distributions outlive the list.
+  explicit SamplerList(
+      std::vector<const stats::Distribution*> distributions = {})
+      : state_(std::make_shared<State>(std::move(distributions))) {}
+
+  const stats::Sampler& operator[](size_t index) const;
+
+ private:
+  struct State {
+    explicit State(std::vector<const stats::Distribution*> list)
+        : distributions(std::move(list)) {}
+
+    std::once_flag once;
+    const std::vector<const stats::Distribution*> distributions;
+    std::vector<stats::Sampler> samplers;
+  };
+
+  std::shared_ptr<State> state_;
+};
+
 // Immutable and thread-safe. Keeps a reference to the graph.
 struct CompiledGraph {
   const StepGraph* graph = nullptr;
   ExecutionPlan plan;
-  std::vector<stats::Sampler> samplers;         // by distribution
-  std::vector<stats::Sampler> factor_samplers;  // by shared factor
+  SamplerList samplers;         // by distribution
+  SamplerList factor_samplers;  // by shared factor
   // By program: every task waits for the one before it alone, on stream 0, and
   // none is detached, so one clock per rank tells all.
   std::vector<bool> is_chain;

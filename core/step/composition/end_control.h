@@ -21,6 +21,9 @@ class EndControl {
   static constexpr int kBatches = 16;
   using Terms = std::array<double, kTerms>;
 
+  // By batch, E[(c^2 - 1) end] with c the control.
+  using Curvature = std::array<double, kBatches>;
+
   // Standard normal scores, one for each replica and its mirror image.
   explicit EndControl(std::span<const float> scores);
 

@@ -94,8 +94,9 @@ class BinnedSample {
 
 }  // namespace
 
-EndFit::EndFit(std::span<const float> ends, const EndControl* control) {
-  TakeMoments(ends, control);
+EndFit::EndFit(std::span<const float> ends, const EndControl* control,
+               const EndControl::Curvature* curvature) {
+  TakeMoments(ends, control, curvature);
   if (deviation_ <= 0) return;
   TakeErrors();
   skew_ = Shrunk(&Batch::cube, 0, kChanceOfSkewness);
@@ -110,7 +111,21 @@ struct EndFit::PowerSums {
   explicit PowerSums(std::span<const float> ends);
 
   // Takes out what `control` explains.
-  void Correct(std::span<const float> ends, const EndControl& control);
+  void Correct(std::span<const float> ends, const EndControl& control,
+               const EndControl::Curvature* curvature);
+
+  // Takes `coefficient` (c^2 - 1) y, less its expectation, out of the cubes.
+  // `squared` holds its sums by batch, `products` the sums over all ends of
+  // products of the cubes with the terms.
+  void CorrectCube(const EndControl& control,
+                   const EndControl::Curvature& curvature, double coefficient,
+                   std::span<const double> squared,
+                   EndControl::Terms& products);
+
+  // Replicas b, b + 16, ... and their mirror images.
+  double SamplesOf(int b) const {
+    return 2 * std::floor((n / 2 + kBatches - 1 - b) / kBatches);
+  }
 
   // Of all batches.
   std::array<double, kPowers> Total() const;
@@ -162,8 +177,10 @@ EndFit::PowerSums::PowerSums(std::span<const float> ends)
 }
 
 void EndFit::PowerSums::Correct(std::span<const float> ends,
-                                const EndControl& control) {
+                                const EndControl& control,
+                                const EndControl::Curvature* curvature) {
   EndControl::Terms products[kPowers] = {};
+  double squared[kBatches] = {};  // sums of (c^2 - 1) y
   for (int t = 0; t < EndControl::kTerms; ++t) {
     double sums[kPowers * kPowerLanes] = {};
     ForRuns(ends, [&](const float* x, size_t first, size_t count) {
@@ -171,9 +188,14 @@ void EndFit::PowerSums::Correct(std::span<const float> ends,
     });
     for (size_t i = 0; i < kPowers * kPowerLanes; ++i) {
       products[i / kPowerLanes][t] += sums[i];
+      if (t == 0 && i < kPowerLanes) squared[i / 2] += sums[i];
     }
   }
   const auto total = Total();
+  if (curvature != nullptr) {
+    const double square = control.Regress(total[1], products[1])[0];
+    CorrectCube(control, *curvature, 3 * square, squared, products[2]);
+  }
   for (size_t p = 0; p < kPowers; ++p) {
     const auto coefficient = control.Regress(total[p], products[p]);
     for (int b = 0; b < kBatches; ++b) {
@@ -182,6 +204,28 @@ void EndFit::PowerSums::Correct(std::span<const float> ends,
       }
     }
   }
+}
+
+// With L the part of the end that goes with the control c and R the rest, the
+// third moment is 3 E[L^2 R] for the most part, so `coefficient` / 3 is
+// L^2 / c^2. What it takes from the cubes is no longer in their products with
+// the terms: an end that bends with h = c^2 - 1 has
+// E[h^2 h] = 8 and E[h^2 (c^4 - 6 c^2 + 3)] = 24 times that.
+void EndFit::PowerSums::CorrectCube(const EndControl& control,
+                                    const EndControl::Curvature& curvature,
+                                    double coefficient,
+                                    std::span<const double> squared,
+                                    EndControl::Terms& products) {
+  const double mean = Total()[0] / n;
+  double bend = 0;
+  for (int b = 0; b < kBatches; ++b) {
+    const double expected = SamplesOf(b) * curvature[b] * double{scale};
+    bend += expected / 2;
+    of[b][2] -=
+        coefficient * (squared[b] - mean * control.SumOf(b)[0] - expected);
+  }
+  products[0] -= coefficient * 8 * bend;
+  products[1] -= coefficient * 24 * bend;
 }
 
 std::array<double, kPowers> EndFit::PowerSums::Total() const {
@@ -200,8 +244,8 @@ stats::Moments EndFit::PowerSums::Moments() const {
   return {mean, std::sqrt(variance)};
 }
 
-void EndFit::TakeMoments(std::span<const float> ends,
-                         const EndControl* control) {
+void EndFit::TakeMoments(std::span<const float> ends, const EndControl* control,
+                         const EndControl::Curvature* curvature) {
   PowerSums sums(ends);
   const double unit = double{sums.scale};
   auto take = [&](double& mean, double& deviation) {
@@ -212,16 +256,13 @@ void EndFit::TakeMoments(std::span<const float> ends,
   };
   take(sample_mean_, sample_deviation_);
   if (control != nullptr && sample_deviation_ > 0) {
-    sums.Correct(ends, *control);
+    sums.Correct(ends, *control, curvature);
   }
   const auto [m, sd] = take(mean_, deviation_);
   if (deviation_ <= 0) return;
   const double variance = sd * sd;
   for (int b = 0; b < kBatches; ++b) {
-    // Pairs b, b + 16, ...
-    const auto pairs = static_cast<double>(
-        (ends.size() / 2 + kBatches - 1 - static_cast<size_t>(b)) / kBatches);
-    const double samples = std::max(2 * pairs, 1.0);
+    const double samples = std::max(sums.SamplesOf(b), 1.0);
     const double a1 = sums.of[b][0] / samples, a2 = sums.of[b][1] / samples;
     const double a3 = sums.of[b][2] / samples, a4 = sums.of[b][3] / samples;
     batches_[b].mean = (a1 - m) / sd;

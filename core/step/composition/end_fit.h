@@ -23,9 +23,12 @@ class EndFit {
 
   // `ends` in the order of their draws: replica by replica, each followed by
   // its mirror image. With a `control` of the same draws, what chance did to
-  // that is taken out of the moments. Requires: at least two.
+  // that is taken out of the moments; of the third also what it did to the
+  // `curvature`, if that is known better than by the sample. Requires: at least
+  // two.
   explicit EndFit(std::span<const float> ends,
-                  const EndControl* control = nullptr);
+                  const EndControl* control = nullptr,
+                  const EndControl::Curvature* curvature = nullptr);
 
   // Units of the sample.
   double mean() const { return mean_; }
@@ -79,7 +82,8 @@ class EndFit {
   // Sums of powers of the ends less an origin, times a scale.
   struct PowerSums;
 
-  void TakeMoments(std::span<const float> ends, const EndControl* control);
+  void TakeMoments(std::span<const float> ends, const EndControl* control,
+                   const EndControl::Curvature* curvature);
   void TakeErrors();
   double ApartAt(double z) const;
   Estimate OverBatches(double Batch::*moment, double origin) const;

@@ -211,7 +211,7 @@ class ReplicaMaximum::Sampling {
         std::vector<float*> ends;
         for (auto& stage : set.ends) ends.push_back(&stage[2 * begin]);
         const std::span<const ReplicaPair> pairs(&set.pairs[begin], size);
-        if (!(weights_.score.empty()
+        if (!(weights_.load.empty()
                   ? sampler.Run(pairs, budget, ends)
                   : sampler.RunControlled(pairs, weights_, budget, ends,
                                           &set.control[begin]))) {
@@ -257,6 +257,34 @@ class ReplicaMaximum::Sampling {
       return false;
     }
     weights_ = paths.Weights();
+    return TakeCurvature(sampler, pairs, to, budget);
+  }
+
+  // E[(c^2 - 1) end] by Gauss and Hermite's rule with three nodes of the
+  // control: of replicas that differ in it alone, so little is left to chance.
+  bool TakeCurvature(ReplicaSampler& sampler,
+                     const std::vector<ReplicaPair>& pairs,
+                     const std::vector<float*>& ends,
+                     const base::Budget& budget) {
+    curvature_.assign(model_.stages, {});
+    std::vector<float> control(pairs.size());
+    sampler.DrawControl(pairs, weights_, control.data());
+    const double each = static_cast<double>(2 * pairs.size()) /
+                        static_cast<double>(EndControl::kBatches);
+    for (const int node : {-1, 0, 1}) {
+      const auto at = static_cast<float>(node * std::sqrt(3.0));
+      const double weight = node == 0 ? -2.0 / 3 : 1.0 / 3;
+      if (!sampler.RunMoved(pairs, weights_, control.data(), at, budget,
+                            ends)) {
+        return false;
+      }
+      for (int s = 0; s < model_.stages; ++s) {
+        for (size_t i = 0; i < 2 * pairs.size(); ++i) {
+          curvature_[s][i / 2 % EndControl::kBatches] +=
+              weight * double{ends[s][i]} / each;
+        }
+      }
+    }
     return true;
   }
 
@@ -400,7 +428,7 @@ class ReplicaMaximum::Sampling {
     StageFit fit;
     fit.kinds.resize(kinds());
     const std::vector<float> leader = LeaderEnds(stage);
-    fit.end = EndFit(leader, &control);
+    fit.end = EndFit(leader, &control, &curvature_[stage]);
     fit.kinds[leader_] = {double(request_.kinds[leader_].count), fit.end.mean(),
                           fit.end.deviation()};
     FitOthers(stage, leader, fit);
@@ -584,9 +612,10 @@ class ReplicaMaximum::Sampling {
   const PipelineModel& model_;
   const MaximumRequest& request_;
   std::array<double, kStrata> stratum_ = {};
-  std::vector<double> relevance_;  // by kind, sums to 1
-  int leader_ = 0;                 // the kind that matters most
-  ControlWeights weights_;         // of the leader's draws
+  std::vector<double> relevance_;                 // by kind, sums to 1
+  int leader_ = 0;                                // the kind that matters most
+  ControlWeights weights_;                        // of the leader's draws
+  std::vector<EndControl::Curvature> curvature_;  // of it, by stage
   // Score of one among so many equal replicas as matter as much as all do, by
   // node of a law.
   std::vector<double> one_among_;

@@ -17,6 +17,10 @@ constexpr uint32_t kStallDraws = 3;
 
 constexpr size_t kOperationsBetweenPolls = 512;
 
+size_t PaddedRow(size_t elements) {
+  return (elements + kPipelineRow - 1) / kPipelineRow * kPipelineRow;
+}
+
 }  // namespace
 
 ReplicaSampler::ReplicaSampler(const PipelineModel& model,
@@ -55,6 +59,34 @@ bool ReplicaSampler::RunControlled(std::span<const ReplicaPair> pairs,
   const bool complete = Run(pairs, budget, ends);
   weights_ = nullptr;
   std::copy_n(control_.begin(), pairs.size(), control);
+  return complete;
+}
+
+void ReplicaSampler::DrawControl(std::span<const ReplicaPair> pairs,
+                                 const ControlWeights& weights,
+                                 float* control) {
+  weights_ = &weights;
+  BeginBlock(pairs);
+  while (drawn_scores_ < weights.score.size()) NextScores();
+  weights_ = nullptr;
+  std::copy_n(control_.begin(), pairs.size(), control);
+}
+
+bool ReplicaSampler::RunMoved(std::span<const ReplicaPair> pairs,
+                              const ControlWeights& weights,
+                              const float* control, float at,
+                              const base::Budget& budget,
+                              std::span<float* const> ends) {
+  const size_t half = PaddedRow(pairs.size());
+  move_.assign(2 * half, 0);
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    move_[i] = at - control[i];
+    move_[half + i] = -move_[i];
+  }
+  weights_ = &weights;
+  const bool complete = Run(pairs, budget, ends);
+  weights_ = nullptr;
+  move_.clear();
   return complete;
 }
 
@@ -100,7 +132,7 @@ void ReplicaSampler::CopyEnds(size_t pairs,
 }
 
 void ReplicaSampler::BeginBlock(std::span<const ReplicaPair> pairs) {
-  half_ = (pairs.size() + kPipelineRow - 1) / kPipelineRow * kPipelineRow;
+  half_ = PaddedRow(pairs.size());
   width_ = 2 * half_;
   sample_.assign(half_, 0);
   for (size_t i = 0; i < pairs.size(); ++i) sample_[i] = pairs[i].sample;
@@ -193,10 +225,8 @@ void ReplicaSampler::DrawLoads() {
                 score_.data());
     }
     float* row = &load_[m * width_];
-    const float* score = &score_[m % kScoreRows * width_];
-    if (weights_ != nullptr) {
-      AddScaledRow(score, weights_->load[m], half_, control_.data());
-    }
+    float* score = &score_[m % kScoreRows * width_];
+    if (weights_ != nullptr) TakeScore(weights_->load[m], score);
     if (model_.load->is_polynomial) {
       PolynomialRow(score, width_, model_.load->polynomial, row);
     } else {
@@ -241,18 +271,24 @@ void ReplicaSampler::PlaceStalls(std::span<const ReplicaPair> pairs) {
   });
 }
 
+// Moves a score, or adds it to the control.
+void ReplicaSampler::TakeScore(float weight, float* score) {
+  if (weight == 0) return;
+  if (!move_.empty()) {
+    AddScaledRow(move_.data(), weight, width_, score);
+  } else {
+    AddScaledRow(score, weight, half_, control_.data());
+  }
+}
+
 const float* ReplicaSampler::NextScores() {
   if (next_score_ == kScoreRows) {
     ScoreRows(random_key_, group_++, kOperationDraws, sample_.data(), half_,
               score_.data());
     next_score_ = 0;
   }
-  const float* score = &score_[next_score_++ * width_];
-  if (weights_ != nullptr) {
-    // Most operations of a pipeline are never on its longest path.
-    const float weight = weights_->score[drawn_scores_++];
-    if (weight != 0) AddScaledRow(score, weight, half_, control_.data());
-  }
+  float* score = &score_[next_score_++ * width_];
+  if (weights_ != nullptr) TakeScore(weights_->score[drawn_scores_++], score);
   return score;
 }
 

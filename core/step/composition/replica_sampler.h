@@ -50,6 +50,17 @@ class ReplicaSampler {
                      const ControlWeights& weights, const base::Budget& budget,
                      std::span<float* const> ends, float* control);
 
+  // That control alone, without a simulation.
+  void DrawControl(std::span<const ReplicaPair> pairs,
+                   const ControlWeights& weights, float* control);
+
+  // The same as Run, but all scores of pair i are moved along `weights` so that
+  // its control is `at` instead of control[i]; that of its mirror image is the
+  // negative.
+  bool RunMoved(std::span<const ReplicaPair> pairs,
+                const ControlWeights& weights, const float* control, float at,
+                const base::Budget& budget, std::span<float* const> ends);
+
   // The same as Run, and adds the longest path of each pair and mirror image to
   // `paths`. A stage is followed by `closing_mean` seconds.
   bool RunTraced(std::span<const ReplicaPair> pairs,
@@ -73,6 +84,7 @@ class ReplicaSampler {
   void DrawLoads();
   void PlaceStalls(std::span<const ReplicaPair> pairs);
   void RunOperation(size_t index);
+  void TakeScore(float weight, float* score);
   void MarkWaits(size_t index);
   void TracePaths(size_t pairs, std::span<const double> closing_mean,
                   CriticalPaths& paths) const;
@@ -94,6 +106,7 @@ class ReplicaSampler {
   std::vector<uint8_t> waited_;  // [operation][element], where traced
   const ControlWeights* weights_ = nullptr;
   std::vector<float> control_;  // by pair
+  std::vector<float> move_;     // along the weights, by element, or empty
   size_t drawn_scores_ = 0;
   size_t half_ = 0;   // pairs, padded
   size_t width_ = 0;  // of a row: the pairs, then their mirror images

@@ -227,6 +227,53 @@ TEST(ControlWeights, FollowTheEndOfAPipeline) {
   EXPECT_GT(both * both / (own * ends), 0.95);
 }
 
+// Moved along the weights, the end of a sum of normals is where the control is
+// put.
+TEST(ReplicaSampler, MovesTheControl) {
+  StepProfile profile =
+      ConstantProfile(ScheduleKind::kOneForwardOneBackward, 1, 1, 6, 3, 5);
+  profile.forward[0].compute = Distribution::MakeNormal(3, 0.2);
+  profile.backward[0].compute = Distribution::MakeNormal(5, 0.4);
+  const auto of = BuildModel(profile);
+  ASSERT_NE(of, nullptr);
+  const Controls controls = ControlsOf(of->model, 20);
+  ReplicaSampler sampler(of->model, {}, 1);
+  std::vector<float> control(20), ends(40);
+  sampler.DrawControl(Pairs(20), controls.weights, control.data());
+  EXPECT_EQ(control, controls.control);
+  float* to[] = {ends.data()};
+  ASSERT_TRUE(sampler.RunMoved(Pairs(20), controls.weights, control.data(),
+                               1.5f, base::UnlimitedBudget(), to));
+  const double deviation = std::sqrt(6 * (0.2 * 0.2 + 0.4 * 0.4)) * 1e-3;
+  for (size_t i = 0; i < ends.size(); ++i) {
+    EXPECT_NEAR(ends[i], (i % 2 == 0 ? 1.5 : -1.5) * deviation,
+                5e-3 * deviation);
+  }
+}
+
+// Nothing else is touched: at the control's own value ends are as they were.
+TEST(ReplicaSampler, MovesNothingButTheControl) {
+  const auto of = BuildModel(NoisyPipeline());
+  ASSERT_NE(of, nullptr);
+  const Controls controls = ControlsOf(of->model, 1);
+  ReplicaSampler sampler(of->model, {}, 1);
+  std::vector<std::vector<float>> ends(3, std::vector<float>(2));
+  std::vector<float*> to;
+  for (auto& stage : ends) to.push_back(stage.data());
+  const float* control = controls.control.data();
+  const auto move = [&](float at) {
+    ASSERT_TRUE(sampler.RunMoved(Pairs(1), controls.weights, control, at,
+                                 base::UnlimitedBudget(), to));
+  };
+  move(controls.control[0]);
+  EXPECT_EQ(ends, controls.ends);
+  move(controls.control[0] + 1);
+  for (size_t stage = 0; stage < ends.size(); ++stage) {
+    EXPECT_GT(ends[stage][0], controls.ends[stage][0]);
+    EXPECT_LT(ends[stage][1], controls.ends[stage][1]);
+  }
+}
+
 class CancelledBudget final : public base::Budget {
  public:
   bool Cancelled() const override { return true; }

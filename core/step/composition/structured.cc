@@ -21,8 +21,8 @@ constexpr int64_t kFirstSamples = 1024;
 constexpr int64_t kFewestSamples = 256;
 // Error of a quantile from the replicas, as a share of the distance between the
 // quartiles, and the draws and replicas that reaching it may cost.
-constexpr double kTargetError = 0.014;
-constexpr double kMostDraws = 8e6;
+constexpr double kTargetError = 0.018;
+constexpr double kMostDraws = 7e6;
 constexpr double kMostSamples = 3 << 14;
 // From one look to the next.
 constexpr int64_t kMostGrowth = 4;
@@ -43,6 +43,8 @@ constexpr double kStatedErrors = 2;
 // between the quartiles: lanes that end an operation apart and are taken to end
 // together, and the law of a replica beyond what was simulated.
 constexpr double kMostModelError = 0.05;
+// Of fewer replicas than this chance can look like a law that does not fit.
+constexpr int64_t kEnoughToDoubt = 4096;
 constexpr size_t kFirstJudged = 1;  // in kQuantileLevels: p05
 
 // Kept back from a deadline for summing up and sending the answer.
@@ -197,8 +199,9 @@ class Structured {
       if (samples > samples_) continue;
       step = Integrate(kSteps);
       if (!step.ok()) return step.status();
-      if (!IsFaithful(*step)) return std::nullopt;
-      return Answer(*step);
+      if (IsFaithful(*step)) return Answer(*step);
+      samples = SamplesToTell();
+      if (samples <= samples_) return std::nullopt;
     }
   }
 
@@ -332,6 +335,14 @@ class Structured {
       return samples_;
     }
     return Affordable(std::min(wanted, kMostGrowth * samples_));
+  }
+
+  // How many replicas to look at to be sure that the laws do not fit.
+  int64_t SamplesToTell() {
+    if (options_.samples.has_value() || samples_ >= kEnoughToDoubt) {
+      return samples_;
+    }
+    return Affordable(kMostGrowth * samples_);
   }
 
   // `wanted` samples, or as many as the deadline leaves time for.
