@@ -129,11 +129,17 @@ std::string OptimumText(const v1::OptimizePlacementResponse& response,
                   " (", Grouped(static_cast<int64_t>(response.evaluated())),
                   " placements)\n");
   for (const v1::WhatIfPlacement& what_if : response.what_ifs()) {
-    absl::StrAppend(
-        &text, "\n", paint.Heading("What if: " + what_if.name()), "\n",
-        Wrap("  ", NodesText(what_if.placement().nodes(), cluster),
-             terminal.columns),
-        "  mean step ", Duration(what_if.step_time().mean_seconds()), "\n");
+    absl::StrAppend(&text, "\n", paint.Heading("What if: " + what_if.name()),
+                    "\n");
+    if (!what_if.has_placement()) {
+      absl::StrAppend(&text, "  the job does not fit\n");
+      continue;
+    }
+    absl::StrAppend(&text,
+                    Wrap("  ", NodesText(what_if.placement().nodes(), cluster),
+                         terminal.columns),
+                    "  mean step ",
+                    Duration(what_if.step_time().mean_seconds()), "\n");
   }
   return text + ProvenanceText(response.provenance(), terminal);
 }

@@ -1,5 +1,7 @@
 #include "core/query/placement_questions.h"
 
+#include <absl/strings/str_cat.h>
+
 #include <utility>
 
 #include "core/estimate/estimate.h"
@@ -228,8 +230,13 @@ absl::StatusOr<prism::v1::OptimizePlacementResponse> OptimizePlacement(
     if (!result.ok()) return result.status();
     auto& message = *response.add_what_ifs();
     message.set_name(what_if.name);
-    SetNodes(result->nodes, *message.mutable_placement());
-    SetStepTime(result->step_time, *message.mutable_step_time());
+    if (result->feasible) {
+      SetNodes(result->nodes, *message.mutable_placement());
+      SetStepTime(result->step_time, *message.mutable_step_time());
+    } else {
+      response.mutable_provenance()->add_notes(absl::StrCat(
+          "what if ", what_if.name, ": ", result->infeasible_reason));
+    }
     quality = Worse(quality, result->quality);
   }
   SetProvenance(quality, budget, *response.mutable_provenance());

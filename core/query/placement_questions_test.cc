@@ -140,6 +140,19 @@ what_ifs:
   EXPECT_EQ(repaired[0].score(), repaired[1].score());
 }
 
+TEST(ScoreQuestion, WhatIfDoesNotRunOnFailedNodes) {
+  base::Violations violations;
+  const auto message = ScoreRequest(R"(
+placements: [{nodes: [0, 1, 3, 4]}]
+what_ifs:
+  - nodes: [{node: 3, health: failed}]
+  - replace: [{node: 1, by: 5}]
+  - {nodes: [{node: 3, health: failed}], replace: [{node: 3, by: 2}]}
+)");
+  EXPECT_FALSE(ReadScoreQuestion(message, "", violations).has_value());
+  EXPECT_THAT(Fields(violations), ElementsAre("what_ifs[0]", "what_ifs[1]"));
+}
+
 TEST(ScoreQuestion, NamesCountInTheFormAsTheyAreTold) {
   const auto message = ScoreRequest("placements: [{nodes: [0, 1, 3, 4]}]");
   auto other = message;
@@ -186,6 +199,39 @@ TEST(OptimizeQuestion, TakesTheFastHealthyNodes) {
   for (const auto& other : response.compared_with()) {
     EXPECT_GE(other.ratio(), 1) << other.name();
   }
+}
+
+// Nodes that the first what-if of `request` chooses.
+std::vector<uint32_t> NodesOfWhatIf(const std::string& request) {
+  const auto response =
+      Answer(&OptimizePlacement,
+             Read(&ReadOptimizeQuestion, OptimizeRequest(request)));
+  if (response.what_ifs_size() != 1) return {};
+  const auto& nodes = response.what_ifs(0).placement().nodes();
+  return {nodes.begin(), nodes.end()};
+}
+
+TEST(OptimizeQuestion, WhatIfTakesTheSubstituteForTheNode) {
+  const std::string replace = "\nwhat_ifs: [{replace: [{node: 1, by: 2}]}]\n";
+  for (const char* free : {"free_nodes: [0, 1, 3, 4]",     // 2 becomes free
+                           "free_nodes: [0, 1, 2, 3, 4]",  // 2 is free already
+                           ""}) {
+    EXPECT_THAT(NodesOfWhatIf(free + replace), UnorderedElementsAre(0, 2, 3, 4))
+        << free;
+  }
+}
+
+TEST(OptimizeQuestion, WhatIfWithoutEnoughNodesSaysSo) {
+  const auto response =
+      Answer(&OptimizePlacement, Read(&ReadOptimizeQuestion, OptimizeRequest(R"(
+free_nodes: [0, 1, 3, 4]
+what_ifs: [{name: a fails, nodes: [{node: 0, health: failed}]}]
+)")));
+  EXPECT_TRUE(response.feasible());
+  ASSERT_EQ(response.what_ifs_size(), 1);
+  EXPECT_EQ(response.what_ifs(0).placement().nodes_size(), 0);
+  EXPECT_THAT(response.provenance().notes(),
+              Contains(testing::StartsWith("what if a fails: ")));
 }
 
 TEST(OptimizeQuestion, SaysWhyAJobDoesNotFit) {

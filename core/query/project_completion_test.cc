@@ -152,6 +152,25 @@ TEST(ReadCompletionQuestion, NodeIsNotUsedTwice) {
   EXPECT_THAT(WrongFields(message), ElementsAre("what_ifs[0].cluster.replace"));
 }
 
+TEST(ReadCompletionQuestion, FailedNodeMayBeReplaced) {
+  auto message = Parse(kJob);
+  message.mutable_placement()->add_nodes(0);
+  message.mutable_placement()->add_nodes(1);
+  auto& what_if = *message.add_what_ifs()->mutable_cluster();
+  auto& change = *what_if.add_nodes();
+  change.set_node(0);
+  change.set_health(prism::v1::HEALTH_FAILED);
+  EXPECT_THAT(WrongFields(message), ElementsAre("what_ifs[0].cluster"));
+  auto& replace = *what_if.add_replace();
+  replace.set_node(0);
+  replace.set_by(3);
+  const auto question = Read(message);
+  ASSERT_EQ(question.what_ifs.size(), 1u);
+  const auto& step = question.what_ifs[0].step;
+  EXPECT_THAT(std::get<JobSubject>(step.subject).placement.nodes,
+              ElementsAre(3, 1));
+}
+
 TEST(CompletionForm, NamesOfJobsChangeNothingAndRunsDo) {
   const auto message = Parse(kJob);
   const std::string form = CanonicalForm(Read(message));

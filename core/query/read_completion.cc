@@ -148,6 +148,8 @@ class Reader {
       return;
     }
     prism::v1::Question question = StepQuestion(message_);
+    // Read without its placement: what failed may be replaced.
+    question.clear_placement();
     const int before = checker_.failures();
     const Replacements replacements = ReadWhatIf(
         what_if.cluster(), cluster, checker_, *question.mutable_cluster());
@@ -155,8 +157,13 @@ class Reader {
     auto step = ReadQuestion(question, cluster.ToString(), violations_);
     if (!step) return;
     auto& subject = std::get<JobSubject>(step->subject);
-    subject.placement = Replaced(subject.placement, PlaceOf(*step).nodes,
-                                 replacements, cluster, checker_);
+    // Who named no nodes has others where some have failed.
+    if (message_.has_placement() || !replacements.empty()) {
+      const auto& asked = std::get<JobSubject>(other.step.subject);
+      subject.placement =
+          Replaced(asked.placement, PlaceOf(other.step).nodes, replacements,
+                   subject.cluster, cluster, checker_);
+    }
     other.step = *std::move(step);
     other.own_step = true;
   }

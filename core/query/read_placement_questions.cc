@@ -220,8 +220,8 @@ std::optional<ScoreQuestion> ReadScoreQuestion(
     what_if.request = question.request;
     what_if.request.cluster = std::move(changed->cluster);
     for (NodeList& nodes : what_if.request.placements) {
-      nodes = Replaced({nodes}, setting->nodes, changed->replacements, item,
-                       checker)
+      nodes = Replaced({nodes}, setting->nodes, changed->replacements,
+                       what_if.request.cluster, item, checker)
                   .nodes;
     }
   }
@@ -260,11 +260,9 @@ std::optional<OptimizeQuestion> ReadOptimizeQuestion(
     what_if.name = message.what_ifs(i).name();
     what_if.request = request;
     what_if.request.cluster = std::move(changed->cluster);
-    // Another node is free in the place of each that is replaced.
-    for (int64_t& node : what_if.request.free_nodes) {
-      const auto found = changed->replacements.find(node);
-      if (found != changed->replacements.end()) node = found->second;
-    }
+    what_if.request.free_nodes =
+        ReplacedAmongFree(request.free_nodes, changed->replacements,
+                          what_if.request.constraints.exclude);
   }
   if (checker.failures() > 0 || !violations.empty()) return std::nullopt;
   return question;

@@ -48,9 +48,9 @@ Replacements ReadWhatIf(const prism::v1::WhatIf& what_if, const FieldPath& path,
 
 estimate::Placement Replaced(const estimate::Placement& placement,
                              int64_t nodes, const Replacements& replacements,
+                             const hardware::Cluster& cluster,
                              const FieldPath& path, Checker& checker) {
   estimate::Placement other = placement;
-  if (replacements.empty()) return other;
   if (other.nodes.empty()) {
     other.nodes.resize(nodes);
     std::iota(other.nodes.begin(), other.nodes.end(), 0);
@@ -59,16 +59,39 @@ estimate::Placement Replaced(const estimate::Placement& placement,
     const auto found = replacements.find(node);
     if (found != replacements.end()) node = found->second;
   }
+  std::set<int64_t> failed;
+  for (const hardware::NodeState& state : cluster.node_states) {
+    if (state.health == hardware::Health::kFailed) failed.insert(state.node);
+  }
   std::set<int64_t> used;
   for (const int64_t node : other.nodes) {
-    if (used.insert(node).second) continue;
-    checker.Fail(path.Field("replace"),
-                 absl::StrCat("puts node ", node,
-                              " where it is already used; must name a node "
-                              "that the placement does not use"));
-    break;
+    checker.Require(!failed.contains(node), path,
+                    absl::StrCat("puts the job on node ", node,
+                                 ", which has failed; must name what replaces "
+                                 "it"));
+    checker.Require(used.insert(node).second, path.Field("replace"),
+                    absl::StrCat("puts node ", node,
+                                 " where it is already used; must name a node "
+                                 "that the placement does not use"));
   }
   return other;
+}
+
+std::vector<int64_t> ReplacedAmongFree(const std::vector<int64_t>& free,
+                                       const Replacements& replacements,
+                                       std::vector<int64_t>& exclude) {
+  if (free.empty()) {
+    for (const auto& [node, by] : replacements) exclude.push_back(node);
+    return {};
+  }
+  std::vector<int64_t> nodes;
+  std::set<int64_t> seen;
+  for (const int64_t node : free) {
+    const auto found = replacements.find(node);
+    const int64_t taken = found == replacements.end() ? node : found->second;
+    if (seen.insert(taken).second) nodes.push_back(taken);
+  }
+  return nodes;
 }
 
 }  // namespace prism::query

@@ -5,8 +5,10 @@
 
 #include <cstdint>
 #include <map>
+#include <vector>
 
 #include "core/estimate/placement.h"
+#include "core/hardware/cluster.h"
 #include "core/query/checker.h"
 #include "core/query/field_path.h"
 #include "prism/v1/cluster.pb.h"
@@ -25,11 +27,19 @@ using Replacements = std::map<int64_t, int64_t>;
 Replacements ReadWhatIf(const prism::v1::WhatIf& what_if, const FieldPath& path,
                         Checker& checker, prism::v1::Cluster& cluster);
 
-// `placement` of `nodes` nodes with others in the place of some. Fails where a
-// node would be used twice.
+// `placement` of `nodes` nodes of `cluster`, as changed, with others in the
+// place of some. Fails where a node would be used twice or has failed.
 estimate::Placement Replaced(const estimate::Placement& placement,
                              int64_t nodes, const Replacements& replacements,
+                             const hardware::Cluster& cluster,
                              const FieldPath& path, Checker& checker);
+
+// Nodes that are free when `replacements` take the place of some of `free`,
+// each once. Empty: all of the cluster were free; those replaced are then added
+// to `exclude`.
+std::vector<int64_t> ReplacedAmongFree(const std::vector<int64_t>& free,
+                                       const Replacements& replacements,
+                                       std::vector<int64_t>& exclude);
 
 }  // namespace prism::query
 
