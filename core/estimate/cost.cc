@@ -74,12 +74,12 @@ NumberFormat FormatOf(workload::Precision precision) {
 }
 
 Cost::Cost(const workload::Job& job, const hardware::Cluster& cluster,
-           PlacementShape shape)
+           PlacementShape shape, const calibration::Constants& constants)
     : accelerator_(AcceleratorOf(cluster)),
       format_(estimate::FormatOf(job.training.precision)),
       shape_(std::move(shape)),
-      fabric_(cluster, accelerator_),
-      operators_(accelerator_),
+      fabric_(cluster, accelerator_, constants.links),
+      operators_(accelerator_, constants.operators),
       boundary_(workload::StageBoundary(job)) {}
 
 hardware::Peak Cost::peak() const {

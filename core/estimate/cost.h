@@ -10,6 +10,7 @@
 
 #include <vector>
 
+#include "core/calibration/constants.h"
 #include "core/estimate/placement_shape.h"
 #include "core/hardware/accelerator.h"
 #include "core/hardware/fabric.h"
@@ -23,7 +24,7 @@ class Cost final {
   // Requires: valid values that fit each other, and an accelerator of the
   // catalogue; `shape` is that of a placement of `job` on `cluster`.
   Cost(const workload::Job& job, const hardware::Cluster& cluster,
-       PlacementShape shape);
+       PlacementShape shape, const calibration::Constants& constants = {});
 
   // Nominal seconds of operators one after another.
   //

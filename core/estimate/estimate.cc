@@ -111,13 +111,13 @@ int MeasuredFactors(const hardware::Cluster& cluster, const RankMap& ranks) {
 
 }  // namespace
 
-absl::StatusOr<Estimate> BuildShapeEstimate(const Job& job,
-                                            const hardware::Cluster& cluster,
-                                            PlacementShape shape) {
+absl::StatusOr<Estimate> BuildShapeEstimate(
+    const Job& job, const hardware::Cluster& cluster, PlacementShape shape,
+    const calibration::Constants& constants) {
   const hardware::Accelerator* accelerator =
       hardware::FindAccelerator(cluster.accelerator);
   PRISM_CHECK(accelerator != nullptr);
-  const Cost cost(job, cluster, std::move(shape));
+  const Cost cost(job, cluster, std::move(shape), constants);
   absl::StatusOr<step::StepGraph> graph = BuildJobGraph(job, cost, Variation{});
   if (!graph.ok()) return graph.status();
 
@@ -138,11 +138,11 @@ absl::StatusOr<Estimate> BuildShapeEstimate(const Job& job,
   return estimate;
 }
 
-absl::StatusOr<Estimate> BuildEstimate(const Job& job,
-                                       const hardware::Cluster& cluster,
-                                       const Placement& placement) {
-  absl::StatusOr<Estimate> estimate =
-      BuildShapeEstimate(job, cluster, ShapeOf(job, cluster, placement));
+absl::StatusOr<Estimate> BuildEstimate(
+    const Job& job, const hardware::Cluster& cluster,
+    const Placement& placement, const calibration::Constants& constants) {
+  absl::StatusOr<Estimate> estimate = BuildShapeEstimate(
+      job, cluster, ShapeOf(job, cluster, placement), constants);
   if (!estimate.ok()) return estimate;
   const RankMap ranks(job.parallelism, cluster, placement);
   estimate->graph.slowdown =

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/calibration/constants.h"
 #include "core/estimate/placement.h"
 #include "core/estimate/placement_shape.h"
 #include "core/hardware/cluster.h"
@@ -42,15 +43,15 @@ struct Estimate {
 // Requires: `job`, `cluster` and `placement` are valid and fit each other.
 //
 // Errors: INTERNAL where a nominal operator time lies below its floor.
-absl::StatusOr<Estimate> BuildEstimate(const workload::Job& job,
-                                       const hardware::Cluster& cluster,
-                                       const Placement& placement);
+absl::StatusOr<Estimate> BuildEstimate(
+    const workload::Job& job, const hardware::Cluster& cluster,
+    const Placement& placement, const calibration::Constants& constants = {});
 
 // The same for all placements of one shape: the graph has no slowdowns
 // (RankSlowdowns() gives them).
-absl::StatusOr<Estimate> BuildShapeEstimate(const workload::Job& job,
-                                            const hardware::Cluster& cluster,
-                                            PlacementShape shape);
+absl::StatusOr<Estimate> BuildShapeEstimate(
+    const workload::Job& job, const hardware::Cluster& cluster,
+    PlacementShape shape, const calibration::Constants& constants = {});
 
 }  // namespace prism::estimate
 

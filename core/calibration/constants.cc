@@ -1,0 +1,101 @@
+#include "core/calibration/constants.h"
+
+#include <absl/strings/str_format.h>
+
+#include <algorithm>
+#include <optional>
+
+namespace prism::calibration {
+namespace {
+
+// What a constant can be: from `least` to `most`.
+struct Range {
+  double least = 0;
+  double most = 0;
+};
+
+constexpr Range kSeconds = {0, 10};
+constexpr Range kShare = {1e-6, 1};
+constexpr Range kAtLeastZero = {0, 1e9};
+
+// Calls visit(name, value, range) for every constant of a group.
+template <typename Speeds, typename Visit>
+void VisitOperators(Speeds& speeds, const Visit& visit) {
+  visit("launch_seconds", speeds.launch_seconds, kSeconds);
+  visit("memory_efficiency", speeds.memory_efficiency, kShare);
+  visit("inner_overhead", speeds.inner_overhead, kAtLeastZero);
+  visit("attention_forward_efficiency", speeds.attention_forward_efficiency,
+        kShare);
+  visit("attention_backward_efficiency", speeds.attention_backward_efficiency,
+        kShare);
+}
+
+template <typename Speeds, typename Visit>
+void VisitLinks(Speeds& speeds, const Visit& visit) {
+  visit("launch_seconds", speeds.launch_seconds, kSeconds);
+  visit("efficiency", speeds.efficiency, kShare);
+  visit("transfer_efficiency", speeds.transfer_efficiency, kShare);
+  visit("ramp_seconds", speeds.ramp_seconds, kSeconds);
+  visit("ramp_exponent", speeds.ramp_exponent, kAtLeastZero);
+}
+
+// Puts the group's name before that of each of its constants.
+template <typename Visit>
+auto In(std::string_view group, const Visit& visit) {
+  const std::string prefix = std::string(group) + ".";
+  return [prefix, &visit](std::string_view name, auto& value, Range range) {
+    visit(prefix + std::string(name), value, range);
+  };
+}
+
+template <typename ConstantsType, typename Visit>
+void VisitAll(ConstantsType& constants, const Visit& visit) {
+  VisitOperators(constants.operators, In("operators", visit));
+  VisitLinks(constants.links, In("links", visit));
+}
+
+absl::Status NotFound(std::string_view name) {
+  return absl::NotFoundError(
+      absl::StrFormat("no constant is called \"%s\"", name));
+}
+
+}  // namespace
+
+absl::Status SetConstant(Constants& constants, std::string_view name,
+                         double value) {
+  absl::Status status = NotFound(name);
+  VisitAll(constants, [&](std::string_view other, double& slot, Range range) {
+    if (other != name) return;
+    if (value >= range.least && value <= range.most) {
+      slot = value;
+      status = absl::OkStatus();
+    } else {
+      status = absl::InvalidArgumentError(
+          absl::StrFormat("%s is %g; must be from %g to %g", name, value,
+                          range.least, range.most));
+    }
+  });
+  return status;
+}
+
+absl::StatusOr<double> GetConstant(const Constants& constants,
+                                   std::string_view name) {
+  std::optional<double> found;
+  VisitAll(constants, [&](std::string_view other, const double& value, Range) {
+    if (other == name) found = value;
+  });
+  if (!found) return NotFound(name);
+  return *found;
+}
+
+std::vector<std::string> ConstantNames() {
+  std::vector<std::string> names;
+  const Constants constants;
+  VisitAll(constants, [&](std::string_view name, const double&, Range) {
+    names.emplace_back(name);
+  });
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace prism::calibration
