@@ -34,6 +34,7 @@ struct PredictOptions {
   std::string placement;
   std::string profile;
   std::string method = "auto";
+  bool no_variation = false;
   std::optional<int64_t> samples;
   std::optional<int64_t> threads;
 };
@@ -110,6 +111,7 @@ ExitCode RunPredict(const PredictOptions& options, Session& session) {
   message.set_method(options.method == "montecarlo"
                          ? prism::v1::METHOD_MONTECARLO
                          : prism::v1::METHOD_AUTO);
+  if (options.no_variation) message.set_variation(prism::v1::VARIATION_OFF);
   message.set_samples(static_cast<uint64_t>(options.samples.value_or(0)));
 
   const bool stored_cluster = NamesStoredCluster(options.cluster, session);
@@ -162,6 +164,10 @@ std::vector<Option> OptionsInto(PredictOptions& options) {
                "standard error of p50 is at most 0.1% and of p95 0.3%, or 10 s "
                "have gone",
        .target = &options.samples},
+      {.name = "--no-variation",
+       .help = "every duration is its mean: nothing is assumed where nobody "
+               "measured",
+       .target = &options.no_variation},
       {.name = "--threads",
        .placeholder = "N",
        .help = "threads when answering in this process; changes no number "

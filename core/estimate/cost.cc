@@ -68,6 +68,7 @@ NumberFormat FormatOf(workload::Precision precision) {
     case workload::Precision::kBf16:
       return NumberFormat::kBf16;
     case workload::Precision::kFp8:
+    case workload::Precision::kFp4:
       return NumberFormat::kFp8;
   }
   return NumberFormat::kFp32;

@@ -107,6 +107,7 @@ class FormWriter {
   void WriteOptions(const Question& question) {
     out_.Integer(2, Number(question.method));
     out_.Integer(3, question.samples.value_or(0));
+    if (!question.variation) out_.Integer(4, 0);
   }
 
   void WriteSubject(const step::StepProfile& profile) {
@@ -169,6 +170,22 @@ class FormWriter {
     out_.Integer(25, Number(split.schedule));
     out_.Integer(26, Number(split.sharding));
     out_.Integer(27, Number(split.rank_order));
+    WriteNewerParallelism(split);
+  }
+
+  // Fields that came later take no bytes where they are as they always were.
+  void WriteNewerParallelism(const workload::Parallelism& split) {
+    WriteUnless(1, 70, split.context);
+    WriteUnless(0, 71, Number(split.context_kind));
+    WriteUnless(0, 72, split.shard_group);
+    if (!split.stage_layers.empty()) {
+      out_.List(73, split.stage_layers.size());
+      for (int64_t layers : split.stage_layers) out_.Integer(1, layers);
+    }
+    WriteUnless(0, 74, split.overlap.gradients);
+    WriteUnless(0, 75, split.overlap.parameters);
+    WriteUnless(0, 76, split.overlap.tensor);
+    WriteUnless(0, 77, split.overlap.pipeline);
   }
 
   void WriteTraining(const workload::Training& training) {
@@ -179,6 +196,12 @@ class FormWriter {
     out_.Integer(34, Number(training.recompute));
     out_.Integer(35, Number(training.attention));
     out_.Integer(36, training.fp32_gradients);
+    WriteUnless(0, 80, training.recompute_layers.value_or(0));
+    WriteUnless(0, 81, Number(training.framework));
+    WriteUnless(0, 82, training.compiled);
+    WriteUnless(1, 83, training.dropout);
+    WriteUnless(0, 84, training.fused_cross_entropy);
+    WriteUnless(0, 85, training.offload_optimizer);
   }
 
   // What all nodes have in common.
@@ -257,6 +280,9 @@ class FormWriter {
     }
   }
 
+  void WriteUnless(int64_t usual, uint8_t tag, int64_t value) {
+    if (value != usual) out_.Integer(tag, value);
+  }
   void WriteIfSet(uint8_t tag, const std::optional<double>& value) {
     if (value) out_.Number(tag, *value);
   }

@@ -252,6 +252,10 @@ INSTANTIATE_TEST_SUITE_P(
                training->set_precision(prism::v1::PRECISION_FP16);
                training->set_fp32_gradients(true);
              }},
+        Edit{"Dropout",
+             [](Message& m) {
+               m.mutable_job()->mutable_training()->set_dropout(false);
+             }},
         Edit{"Accelerator",
              [](Message& m) {
                m.mutable_cluster()->set_accelerator("h100-80gb-sxm");

@@ -8,6 +8,7 @@
 #include "core/query/field_path.h"
 #include "core/query/node.h"
 #include "core/query/read_job.h"
+#include "core/query/read_job_parts.h"
 #include "core/query/read_profile.h"
 
 namespace prism::query {
@@ -32,6 +33,9 @@ JobSubject ReadJobSubject(const prism::v1::Question& message,
                           const FieldPath& path, Checker& checker) {
   JobSubject subject;
   subject.job = ReadJob(message.job(), path.Field("job"), checker);
+  CheckModelled(subject.job, path.Field("job"), checker);
+  checker.Require(message.variation() != prism::v1::VARIATION_OFF,
+                  path.Field("variation"), "is not modelled so far");
   CheckClusterName(message, path, checker);
   if (!checker.Require(message.has_cluster() || !message.cluster_name().empty(),
                        path.Field("cluster"), "is missing; a job needs one")) {
@@ -47,7 +51,8 @@ JobSubject ReadJobSubject(const prism::v1::Question& message,
     checker.Require(
         gpus <= subject.cluster.gpus(), path.Field("job").Field("parallelism"),
         absl::StrCat("needs ", gpus,
-                     " GPUs (tensor * pipeline * data); must be at most ",
+                     " GPUs (tensor * context * pipeline * data); must be at "
+                     "most ",
                      subject.cluster.gpus(), ", what the cluster has"));
   }
   subject.placement = ReadPlacement(message.placement(), subject.cluster, gpus,
@@ -63,6 +68,9 @@ step::StepProfile ReadProfileSubject(const prism::v1::Question& message,
                   "is not allowed; a step profile holds all times itself");
   checker.Require(!message.has_placement(), path.Field("placement"),
                   "is not allowed; a step profile holds all times itself");
+  checker.Require(message.variation() == prism::v1::VARIATION_UNSPECIFIED,
+                  path.Field("variation"),
+                  "is not allowed; a step profile says itself what varies");
   return ReadProfile(message.profile(), path.Field("profile"), checker);
 }
 
@@ -73,6 +81,17 @@ step::Method ReadMethod(prism::v1::Method value, const FieldPath& path,
       {{prism::v1::METHOD_UNSPECIFIED, step::Method::kAuto},
        {prism::v1::METHOD_AUTO, step::Method::kAuto},
        {prism::v1::METHOD_MONTECARLO, step::Method::kMonteCarlo}},
+      path);
+}
+
+// Whether durations vary.
+bool ReadVariation(prism::v1::Variation value, const FieldPath& path,
+                   Checker& checker) {
+  return checker.Choose<prism::v1::Variation, bool>(
+      value,
+      {{prism::v1::VARIATION_UNSPECIFIED, true},
+       {prism::v1::VARIATION_DEFAULT, true},
+       {prism::v1::VARIATION_OFF, false}},
       path);
 }
 
@@ -101,6 +120,8 @@ std::optional<Question> ReadQuestion(const prism::v1::Question& message,
       checker.Fail(root, "asks about nothing; must have a job or a profile");
   }
   question.method = ReadMethod(message.method(), root.Field("method"), checker);
+  question.variation =
+      ReadVariation(message.variation(), root.Field("variation"), checker);
   question.samples =
       ReadSamples(message.samples(), root.Field("samples"), checker);
   if (checker.failures() > 0) return std::nullopt;

@@ -32,6 +32,7 @@ struct Question {
   std::variant<JobSubject, step::StepProfile> subject;
   step::Method method = step::Method::kAuto;
   std::optional<int64_t> samples;  // 100 to 10,000,000
+  bool variation = true;           // of a job; false: all durations are means
 };
 
 // Checks `message` and converts it. Adds every violation to `violations`, with

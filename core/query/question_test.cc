@@ -123,6 +123,12 @@ TEST(ReadQuestion, VirtualStagesMeanInterleaved) {
       workload::Schedule::kInterleaved);
 }
 
+TEST(ReadQuestion, AProfileSaysItselfWhatVaries) {
+  auto message = ExampleProfile();
+  message.set_variation(prism::v1::VARIATION_OFF);
+  EXPECT_THAT(Fields(Problems(message)), ElementsAre("variation"));
+}
+
 TEST(ReadQuestion, LastFabricLevelSpansTheCluster) {
   auto message = ExampleJob();
   auto& cluster = *message.mutable_cluster();
@@ -384,8 +390,6 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     Parallelism, WrongJob,
     testing::Values(
-        JobCase{"job: {parallelism: {context: 2}}", "job.parallelism.context",
-                "is 2; must be 1"},
         JobCase{"job: {parallelism: {schedule: interleaved, pipeline: 1}}",
                 "job.parallelism.pipeline", "is 1; must be above 1"},
         JobCase{"job: {parallelism: {schedule: gpipe, virtual_stages: 2}}",
@@ -393,7 +397,8 @@ INSTANTIATE_TEST_SUITE_P(
         JobCase{"job: {parallelism: {data: 1048576}}", "job.parallelism",
                 "must be at most 1048576"},
         JobCase{"cluster: {nodes: 1}", "job.parallelism",
-                "needs 16 GPUs (tensor * pipeline * data); must be at most 8"},
+                "needs 16 GPUs (tensor * context * pipeline * data); must be "
+                "at most 8"},
         JobCase{"job: {parallelism: {sequence_parallel: true}, training: "
                 "{sequence: 2047}}",
                 "job.training.sequence", "is 2047; must be divisible by"}));

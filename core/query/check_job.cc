@@ -1,0 +1,118 @@
+#include <absl/strings/str_cat.h>
+
+#include "core/query/limits.h"
+#include "core/query/read_job_parts.h"
+
+namespace prism::query {
+namespace {
+
+using workload::ContextKind;
+using workload::Job;
+using workload::Model;
+using workload::Parallelism;
+using workload::Schedule;
+using workload::Training;
+
+// Ranks that split heads, and what to call them.
+struct HeadSplit {
+  int64_t ranks = 1;
+  const char* name = "parallelism.tensor";
+};
+
+HeadSplit HeadSplitOf(const Parallelism& split) {
+  if (split.context == 1 || split.context_kind != ContextKind::kAllToAll) {
+    return {.ranks = split.tensor};
+  }
+  return {split.tensor * split.context,
+          "parallelism.tensor * context with context_kind all-to-all"};
+}
+
+void CheckHeads(const Job& job, const FieldPath& path, Checker& checker) {
+  const Model& model = job.model;
+  const HeadSplit split = HeadSplitOf(job.parallelism);
+  checker.Divides(split.ranks, split.name, model.heads, path.Field("heads"));
+  if (model.kv_heads % split.ranks == 0) return;
+  checker.Require(
+      split.ranks % model.kv_heads == 0, path.Field("kv_heads"),
+      absl::StrCat("is ", model.kv_heads, "; must be a multiple or a divisor ",
+                   "of ", split.name, ", which is ", split.ranks));
+}
+
+void CheckMicrobatches(const Job& job, const FieldPath& path,
+                       Checker& checker) {
+  const Parallelism& split = job.parallelism;
+  const int64_t microbatches = job.microbatches();
+  if (split.schedule == Schedule::kInterleaved) {
+    checker.Require(
+        microbatches % split.pipeline == 0, path,
+        absl::StrCat("gives ", microbatches,
+                     " micro-batches; must be divisible by "
+                     "parallelism.pipeline for the interleaved schedule, "
+                     "which is ",
+                     split.pipeline));
+  }
+  CheckPipelineSize({split.pipeline, split.virtual_stages, microbatches}, path,
+                    checker);
+}
+
+void CheckSequence(const Job& job, const FieldPath& path, Checker& checker) {
+  const Parallelism& split = job.parallelism;
+  const bool both = split.sequence_parallel && split.context > 1;
+  const int64_t ranks =
+      split.context * (split.sequence_parallel ? split.tensor : 1);
+  const char* name = both                      ? "parallelism.tensor * context"
+                     : split.sequence_parallel ? "parallelism.tensor"
+                                               : "parallelism.context";
+  checker.Divides(ranks, name, job.training.sequence, path);
+}
+
+}  // namespace
+
+void CheckModelSplit(const Job& job, const FieldPath& path, Checker& checker) {
+  const FieldPath model = path.Field("model");
+  CheckHeads(job, model, checker);
+  checker.Divides(job.parallelism.tensor, "parallelism.tensor",
+                  job.model.ffn_hidden, model.Field("ffn_hidden"));
+}
+
+void CheckTrainingSplit(const Job& job, const FieldPath& path,
+                        Checker& checker) {
+  const FieldPath fields = path.Field("training");
+  const Training& training = job.training;
+  const FieldPath batch = fields.Field("global_batch");
+  const int64_t at_once = training.micro_batch * job.parallelism.data;
+  checker.Divides(at_once, "training.micro_batch * parallelism.data",
+                  training.global_batch, batch);
+  if (training.global_batch % at_once == 0) {
+    CheckMicrobatches(job, batch, checker);
+  }
+  CheckSequence(job, fields.Field("sequence"), checker);
+}
+
+void CheckModelled(const Job& job, const FieldPath& path, Checker& checker) {
+  const FieldPath split_path = path.Field("parallelism");
+  const FieldPath training_path = path.Field("training");
+  const Parallelism& split = job.parallelism;
+  const Training& training = job.training;
+  const auto refuse = [&](bool asked, const FieldPath& field) {
+    checker.Require(!asked, field, "is not modelled so far");
+  };
+  refuse(split.context > 1, split_path.Field("context"));
+  refuse(split.sharding > workload::Sharding::kZero1,
+         split_path.Field("sharding"));
+  refuse(split.shard_group > 0, split_path.Field("shard_group"));
+  refuse(!split.stage_layers.empty(), split_path.Field("stage_layers"));
+  refuse(split.overlap != workload::Overlap{}, split_path.Field("overlap"));
+  refuse(training.recompute_layers.has_value(),
+         training_path.Field("recompute_layers"));
+  refuse(training.precision == workload::Precision::kFp4,
+         training_path.Field("precision"));
+  refuse(training.framework != workload::Framework::kMegatronLm,
+         training_path.Field("framework"));
+  refuse(training.compiled, training_path.Field("compiled"));
+  refuse(training.fused_cross_entropy,
+         training_path.Field("fused_cross_entropy"));
+  refuse(training.offload_optimizer, training_path.Field("offload_optimizer"));
+}
+
+}  // namespace prism::query
