@@ -1,0 +1,20 @@
+#include "core/estimate/layer_times.h"
+
+#include "core/estimate/cost.h"
+#include "core/estimate/placement_shape.h"
+#include "core/estimate/variation.h"
+
+namespace prism::estimate {
+
+absl::StatusOr<LayerTimes> LayerTimesOf(
+    const workload::Job& job, const hardware::Cluster& cluster,
+    const calibration::Constants& constants) {
+  const Cost cost(job, cluster, ShapeOf(job, cluster, {}), constants);
+  const absl::StatusOr<ModelCosts> model = CostOfModel(
+      job, cost, SlowestFactor(job.parallelism.gpus(), Variation{}));
+  if (!model.ok()) return model.status();
+  return LayerTimes{.forward = SumOf(model->layer.forward),
+                    .backward = SumOf(model->layer.backward)};
+}
+
+}  // namespace prism::estimate

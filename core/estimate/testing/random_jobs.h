@@ -1,0 +1,95 @@
+// Random valid jobs of one model, for property tests and benchmarks.
+#ifndef PRISM_CORE_ESTIMATE_TESTING_RANDOM_JOBS_H_
+#define PRISM_CORE_ESTIMATE_TESTING_RANDOM_JOBS_H_
+
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "core/workload/job.h"
+
+namespace prism::estimate::testing {
+
+class RandomJobs final {
+ public:
+  // Jobs of `model` that fill `gpus` GPUs with `global_batch` sequences, which
+  // is a multiple of gpus. Requires: sizes of the model and `gpus` have common
+  // powers of two.
+  RandomJobs(const workload::Model& model, int64_t gpus, int64_t global_batch,
+             uint32_t seed)
+      : model_(model),
+        gpus_(gpus),
+        global_batch_(global_batch),
+        random_(seed) {}
+
+  workload::Job Next() {
+    for (;;) {
+      workload::Job job = Draw();
+      if (Valid(job)) return job;
+    }
+  }
+
+ private:
+  template <typename Value>
+  Value OneOf(const std::vector<Value>& values) {
+    return values[std::uniform_int_distribution<size_t>(
+        0, values.size() - 1)(random_)];
+  }
+  bool Coin() { return OneOf<int>({0, 1}) == 1; }
+
+  workload::Job Draw() {
+    using workload::Schedule;
+    workload::Job job;
+    job.model = model_;
+    workload::Parallelism& split = job.parallelism;
+    split.tensor = OneOf<int64_t>({1, 2, 4, 8, 16});
+    split.pipeline = OneOf<int64_t>({1, 2, 4, 8, 16, 32});
+    split.sequence_parallel = split.tensor > 1 && Coin();
+    split.data = gpus_ / (split.tensor * split.pipeline);
+    split.schedule =
+        OneOf<Schedule>({Schedule::kGpipe, Schedule::kOneForwardOneBackward,
+                         Schedule::kInterleaved});
+    if (split.schedule == Schedule::kInterleaved) {
+      split.virtual_stages = OneOf<int64_t>({2, 3, 4, 6, 12});
+    }
+    split.sharding = OneOf<workload::Sharding>(
+        {workload::Sharding::kNone, workload::Sharding::kZero1});
+    split.rank_order =
+        OneOf<workload::RankOrder>({workload::RankOrder::kTensorDataPipeline,
+                                    workload::RankOrder::kTensorPipelineData});
+    workload::Training& training = job.training;
+    training.sequence = 2048;
+    training.global_batch = global_batch_;
+    training.micro_batch = OneOf<int64_t>({1, 2, 4, 8});
+    training.recompute = OneOf<workload::Recompute>(
+        {workload::Recompute::kNone, workload::Recompute::kSelective,
+         workload::Recompute::kFull});
+    training.attention = OneOf<workload::Attention>(
+        {workload::Attention::kFlash, workload::Attention::kUnfused});
+    training.fp32_gradients = Coin();
+    return job;
+  }
+
+  bool Valid(const workload::Job& job) const {
+    const workload::Parallelism& split = job.parallelism;
+    const workload::Training& training = job.training;
+    if (split.data < 1 || split.gpus() != gpus_) return false;
+    if (model_.heads % split.tensor != 0) return false;
+    if (model_.layers % (split.pipeline * split.virtual_stages) != 0) {
+      return false;
+    }
+    const int64_t at_once = training.micro_batch * split.data;
+    if (training.global_batch % at_once != 0) return false;
+    if (split.schedule != workload::Schedule::kInterleaved) return true;
+    return split.pipeline > 1 && job.microbatches() % split.pipeline == 0;
+  }
+
+  workload::Model model_;
+  int64_t gpus_;
+  int64_t global_batch_;
+  std::mt19937 random_;
+};
+
+}  // namespace prism::estimate::testing
+
+#endif  // PRISM_CORE_ESTIMATE_TESTING_RANDOM_JOBS_H_
