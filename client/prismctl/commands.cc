@@ -5,13 +5,15 @@
 #include "client/prismctl/complete_command.h"
 #include "client/prismctl/placement_commands.h"
 #include "client/prismctl/predict_command.h"
+#include "client/validate/validate_command.h"
 
 namespace prism::prismctl {
 
 std::vector<Command> AllCommands() {
-  return {PredictCommand(),       ScoreCommand(),    PlaceCommand(),
-          RankCommand(),          CompleteCommand(), ClusterCommand(),
-          import::ImportCommand()};
+  return {PredictCommand(),        ScoreCommand(),
+          PlaceCommand(),          RankCommand(),
+          CompleteCommand(),       ClusterCommand(),
+          import::ImportCommand(), validate::ValidateCommand()};
 }
 
 }  // namespace prism::prismctl

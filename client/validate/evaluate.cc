@@ -1,0 +1,128 @@
+#include "client/validate/evaluate.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <optional>
+#include <variant>
+
+#include "core/base/violations.h"
+#include "core/estimate/layer_times.h"
+#include "core/estimate/nominal.h"
+#include "core/query/question.h"
+#include "core/workload/flops.h"
+#include "core/workload/memory.h"
+#include "core/workload/parameters.h"
+
+namespace prism::validate {
+namespace {
+
+using calibration::Constants;
+using query::JobSubject;
+using workload::Job;
+
+absl::StatusOr<JobSubject> ReadSubject(const Measured& measured) {
+  base::Violations violations;
+  const auto question = query::ReadQuestion(measured.question, "", violations);
+  if (question) return std::get<JobSubject>(question->subject);
+  std::string text;
+  for (const base::Violation& violation : violations.list()) {
+    absl::StrAppend(&text, text.empty() ? "" : "; ", violation.field, ": ",
+                    violation.description);
+  }
+  return absl::InvalidArgumentError(text);
+}
+
+absl::StatusOr<double> StepSeconds(const JobSubject& subject,
+                                   const Constants& constants) {
+  const Job& job = subject.job;
+  estimate::NominalEvaluator evaluator(job.model, subject.cluster, constants);
+  const auto time = evaluator.Evaluate(job.parallelism, job.training);
+  if (!time.ok()) return time.status();
+  return time->seconds;
+}
+
+absl::StatusOr<double> LayerSeconds(const JobSubject& subject,
+                                    Quantity direction,
+                                    const Constants& constants) {
+  const auto times =
+      estimate::LayerTimesOf(subject.job, subject.cluster, constants);
+  if (!times.ok()) return times.status();
+  return (direction == Quantity::kLayerForward ? times->forward
+                                               : times->backward)
+      .total();
+}
+
+// What the allocator handed out, without what it holds in reserve.
+double AllocatedBytes(const Job& job) {
+  const workload::MemoryUse use = workload::PeakMemory(job);
+  return use.total() - use.reserve;
+}
+
+absl::StatusOr<double> Predict(const JobSubject& subject, Quantity quantity,
+                               const Constants& constants) {
+  const Job& job = subject.job;
+  switch (quantity) {
+    case Quantity::kStep:
+    case Quantity::kModelFlops:
+    case Quantity::kExecutedFlops:
+      return StepSeconds(subject, constants);
+    case Quantity::kLayerForward:
+    case Quantity::kLayerBackward:
+      return LayerSeconds(subject, quantity, constants);
+    case Quantity::kPeakMemory:
+      return AllocatedBytes(job);
+    case Quantity::kParameters:
+      return workload::ParameterCount(job.model);
+  }
+  return absl::InternalError("a quantity without a prediction");
+}
+
+// Layers are computed once more, the head is not (arXiv 2104.04473, appendix).
+double FlopsWithRecomputation(const Job& job) {
+  const double head = 6.0 * static_cast<double>(job.training.global_batch) *
+                      static_cast<double>(job.training.sequence) *
+                      static_cast<double>(job.model.hidden) *
+                      static_cast<double>(job.model.vocabulary);
+  return (workload::ModelFlops(job) - head) * 4 / 3 + head;
+}
+
+// Utilisations become the seconds of a step.
+double MeasuredValue(const Measured& measured, const Job& job) {
+  const double per_second =
+      1e12 * measured.value * static_cast<double>(job.parallelism.gpus());
+  switch (measured.quantity) {
+    case Quantity::kModelFlops:
+      return workload::ModelFlops(job) / per_second;
+    case Quantity::kExecutedFlops:
+      return FlopsWithRecomputation(job) / per_second;
+    default:
+      return measured.value;
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<Outcome> Evaluate(const Measured& measured,
+                                 const Constants& constants) {
+  if (!measured.not_covered.empty()) {
+    return absl::UnimplementedError(measured.not_covered);
+  }
+  const auto subject = ReadSubject(measured);
+  if (!subject.ok()) return subject.status();
+  const auto predicted = Predict(*subject, measured.quantity, constants);
+  if (!predicted.ok()) return predicted.status();
+  return Outcome{*predicted, MeasuredValue(measured, subject->job)};
+}
+
+const char* UnitOf(Quantity quantity) {
+  switch (quantity) {
+    case Quantity::kPeakMemory:
+      return "bytes";
+    case Quantity::kParameters:
+      return "parameters";
+    default:
+      return "seconds";
+  }
+}
+
+}  // namespace prism::validate
