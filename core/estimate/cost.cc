@@ -30,6 +30,8 @@ hardware::CollectiveKind KindOf(workload::CollectiveKind kind) {
     case workload::CollectiveKind::kReduceScatter:
       return hardware::CollectiveKind::kReduceScatter;
     case workload::CollectiveKind::kAllReduce:
+    case workload::CollectiveKind::kAllToAll:  // of context groups alone
+    case workload::CollectiveKind::kPass:
       return hardware::CollectiveKind::kAllReduce;
   }
   return hardware::CollectiveKind::kAllReduce;

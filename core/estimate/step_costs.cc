@@ -5,6 +5,7 @@
 #include "core/estimate/timed_stretch.h"
 #include "core/workload/operators.h"
 #include "core/workload/parameters.h"
+#include "core/workload/stages.h"
 
 namespace prism::estimate {
 namespace {
@@ -135,7 +136,7 @@ absl::StatusOr<ModelCosts> CostOfModel(const Job& job, const Cost& cost,
 StageParts PartsOf(const Job& job, int64_t virtual_stage) {
   const workload::Parallelism& parallelism = job.parallelism;
   const int64_t last = parallelism.pipeline * parallelism.virtual_stages - 1;
-  return {.layers = LayersPerVirtualStage(job),
+  return {.layers = workload::LayersOfVirtualStage(job, virtual_stage),
           .embedding = virtual_stage == 0,
           .head = virtual_stage == last};
 }

@@ -1,7 +1,7 @@
 #include "core/workload/flops.h"
 
 #include "core/workload/operators.h"
-#include "core/workload/parameters.h"
+#include "core/workload/stages.h"
 
 namespace prism::workload {
 
@@ -21,11 +21,22 @@ double ModelFlops(const Job& job) {
 }
 
 double ExecutedFlops(const Job& job, int64_t stage) {
-  const double layers = static_cast<double>(LayersPerVirtualStage(job) *
-                                            job.parallelism.virtual_stages);
-  double flops =
-      layers * (FlopsOf(LayerForward(job)) + FlopsOf(LayerBackward(job)));
-  if (stage == job.parallelism.pipeline - 1) {
+  const Parallelism& split = job.parallelism;
+  const double forward = FlopsOf(LayerForward(job));
+  const double again = FlopsOf(LayerBackward(job));
+  const Recompute rest = job.training.recompute == Recompute::kFull
+                             ? Recompute::kNone
+                             : job.training.recompute;
+  const double kept = FlopsOf(LayerBackward(job, rest));
+  double flops = 0;
+  for (int64_t chunk = 0; chunk < split.virtual_stages; ++chunk) {
+    const int64_t u = chunk * split.pipeline + stage;
+    const auto layers = static_cast<double>(LayersOfVirtualStage(job, u));
+    const auto recomputed = static_cast<double>(RecomputedLayers(job, u));
+    flops +=
+        layers * forward + recomputed * again + (layers - recomputed) * kept;
+  }
+  if (stage == split.pipeline - 1) {
     flops += FlopsOf(HeadForward(job)) + FlopsOf(HeadBackward(job));
   }
   return flops * static_cast<double>(job.microbatches());

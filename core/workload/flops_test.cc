@@ -81,6 +81,23 @@ TEST(ExecutedFlopsTest, FlashAttentionSkipsHalfTheScores) {
   EXPECT_NEAR(unfused - FlopsOf(LayerForward(job)), scores / 2, 1e-6 * scores);
 }
 
+TEST(ExecutedFlopsTest, OnlySomeLayersMayBeComputedAgain) {
+  const double none = ExecutedFlops(Gpt22B(Recompute::kNone), 0);
+  const double all = ExecutedFlops(Gpt22B(Recompute::kFull), 0);
+  Job job = Gpt22B(Recompute::kFull);
+  job.training.recompute_layers = 12;  // of 48
+  EXPECT_NEAR(ExecutedFlops(job, 0) - none, (all - none) / 4, 1e-9 * all);
+}
+
+TEST(ExecutedFlopsTest, LongStagesHaveMore) {
+  Job job = Gpt22B();
+  job.parallelism.pipeline = 4;
+  const double even = ExecutedFlops(job, 1);
+  job.parallelism.stage_layers = {6, 18, 12, 12};
+  EXPECT_DOUBLE_EQ(ExecutedFlops(job, 1), 1.5 * even);
+  EXPECT_DOUBLE_EQ(ExecutedFlops(job, 0), 0.5 * even);
+}
+
 TEST(ExecutedFlopsTest, LastStageHasTheHeadBesides) {
   Job job = Gpt22B();
   job.parallelism.pipeline = 4;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/workload/parameters.h"
+#include "core/workload/stages.h"
 
 namespace prism::workload {
 namespace {
@@ -26,7 +27,7 @@ double LayersInFlight(const Job& job, int64_t stage) {
   const auto p = static_cast<double>(parallelism.pipeline);
   const auto v = static_cast<double>(parallelism.virtual_stages);
   const auto m = static_cast<double>(job.microbatches());
-  const double layers = static_cast<double>(LayersPerVirtualStage(job)) * v;
+  const auto layers = static_cast<double>(LayersOfStage(job, stage));
   switch (parallelism.schedule) {
     case Schedule::kGpipe:
       return m * layers;

@@ -2,91 +2,94 @@
 
 #include <utility>
 
-#include "core/workload/parameters.h"
+#include "core/workload/attention.h"
+#include "core/workload/elementwise.h"
+#include "core/workload/sizes.h"
 
 namespace prism::workload {
 namespace {
 
-// Sizes that most operators need, per GPU.
-struct Sizes {
-  explicit Sizes(const Job& job)
-      : width(ActivationBytes(job.training)),
-        t(static_cast<double>(job.parallelism.tensor)),
-        sequences(static_cast<double>(job.training.micro_batch)),
-        s(static_cast<double>(job.training.sequence)),
-        h(static_cast<double>(job.model.hidden)),
-        e(static_cast<double>(job.model.head_size)),
-        heads(static_cast<double>(job.model.heads) / t),
-        kv_heads(KeyValueHeads(job)),
-        f(static_cast<double>(job.model.ffn_hidden) / t),
-        vocabulary(static_cast<double>(job.model.vocabulary) / t) {
-    tokens = sequences * s;
-    // Tokens outside the products, where sequence parallelism splits them.
-    own_tokens = job.parallelism.sequence_parallel ? tokens / t : tokens;
-  }
-
-  // A group larger than the key-value heads holds copies of them.
-  static double KeyValueHeads(const Job& job) {
-    const int64_t kv = job.model.kv_heads;
-    const int64_t tensor = job.parallelism.tensor;
-    return kv >= tensor ? static_cast<double>(kv) / tensor : 1;
-  }
-
-  double width;
-  double t;
-  double sequences;
-  double s;
-  double h;
-  double e;
-  double heads;
-  double kv_heads;
-  double f;
-  double vocabulary;
-  double tokens = 0;
-  double own_tokens = 0;
-};
-
-Operator Product(double batch, double m, double n, double k) {
+Operator Product(double m, double n, double k) {
   return {.kind = OperatorKind::kMatrixProduct,
-          .batch = batch,
           .m = m,
           .n = n,
           .k = k,
-          .flops = 2 * batch * m * n * k};
+          .flops = 2 * m * n * k};
 }
 
-Operator ScoreProduct(double batch, double m, double n, double k) {
-  Operator product = Product(batch, m, n, k);
-  product.low_precision = false;
-  return product;
+std::vector<Operator>& Open(Stretches& stretches) {
+  return stretches.back().operators;
 }
 
-Operator Memory(double bytes, double kernels = 1) {
-  return {.kind = OperatorKind::kMemory, .bytes = bytes, .kernels = kernels};
+// Leaves out what is nothing.
+void Add(const Operator& op, Stretches& stretches) {
+  if (op.kind == OperatorKind::kMemory && op.bytes == 0) return;
+  Open(stretches).push_back(op);
 }
 
-// Gradient of a product's input, then of its weight, for `weight` = inputs x
-// outputs. With several micro-batches the weight's gradient is added to what
-// is there: read, write, and the product read back.
-void AddProductBackward(const Job& job, double tokens, double inputs,
-                        double outputs, std::vector<Operator>& operators) {
-  operators.push_back(Product(1, tokens, inputs, outputs));
-  operators.push_back(Product(1, inputs, outputs, tokens));
-  if (job.microbatches() > 1) {
-    operators.push_back(Memory(
-        inputs * outputs *
-        (2 * GradientBytes(job.training) + ActivationBytes(job.training))));
+// Matrices that share their input, by what each puts out.
+using Outputs = std::vector<double>;
+
+Outputs ProjectionOutputs(const Job& job, const Sizes& z) {
+  if (job.training.framework != Framework::kTorchtitan) return {z.projected()};
+  return {z.heads * z.e, z.kv_heads * z.e, z.kv_heads * z.e};
+}
+
+Outputs WidenedOutputs(const Job& job, const Sizes& z) {
+  const bool apart =
+      job.model.gated_ffn && job.training.framework == Framework::kTorchtitan;
+  return apart ? Outputs{z.f, z.f} : Outputs{z.widened};
+}
+
+void AddProducts(double tokens, double inputs, const Outputs& outputs,
+                 Stretches& stretches) {
+  for (double output : outputs) {
+    Open(stretches).push_back(Product(tokens, output, inputs));
   }
+}
+
+// Megatron-LM adds the weight's gradient to that of earlier micro-batches by a
+// kernel of its own: read, write, and the product read back. Later frameworks
+// let the product do it, or add shares that the data group has reduced.
+Operator GradientSum(const Job& job, double weights) {
+  if (job.microbatches() == 1 ||
+      job.training.framework != Framework::kMegatronLm) {
+    return MemoryOperator(0, 0);
+  }
+  return MemoryOperator(weights * (2 * GradientBytes(job.training) +
+                                   ActivationBytes(job.training)));
+}
+
+// Gradient of the products' input, then of their weights.
+void AddProductsBackward(const Job& job, double tokens, double inputs,
+                         const Outputs& outputs, Stretches& stretches) {
+  for (double output : outputs) {
+    Open(stretches).push_back(Product(tokens, inputs, output));
+    Open(stretches).push_back(Product(inputs, output, tokens));
+    Add(GradientSum(job, inputs * output), stretches);
+  }
+}
+
+// Bytes of an activation on its way into a product: Transformer Engine gathers
+// what it has already rounded.
+double InputBytes(const Job& job) {
+  const bool rounded = job.training.framework == Framework::kMegatronCore &&
+                       HasNarrowProducts(job.training);
+  return rounded ? 1 : ActivationBytes(job.training);
 }
 
 // Start and end of what the tensor group splits: sequence parallelism gathers
 // and scatters, otherwise the sums at the end are reduced on every rank.
-std::optional<Collective> GroupEntry(const Job& job) {
+std::optional<Collective> GroupEntry(const Job& job, double width) {
   if (job.parallelism.tensor == 1 || !job.parallelism.sequence_parallel) {
     return std::nullopt;
   }
   const Sizes z(job);
-  return Collective{CollectiveKind::kAllGather, z.tokens * z.h * z.width};
+  return Collective{CollectiveKind::kAllGather, z.tokens * z.h * width};
+}
+
+std::optional<Collective> GroupEntry(const Job& job) {
+  return GroupEntry(job, InputBytes(job));
 }
 
 std::optional<Collective> GroupExit(const Job& job) {
@@ -105,15 +108,14 @@ void Meet(const std::optional<Collective>& collective, Stretches& stretches) {
   stretches.emplace_back();
 }
 
-std::vector<Operator>& Open(Stretches& stretches) {
-  return stretches.back().operators;
-}
-
-// Under sequence parallelism each GPU keeps its share of a product's input,
-// and the weight's gradient needs the whole once more (arXiv 2205.05198,
-// section 4.2.2).
-void MeetForKeptInput(const Job& job, Stretches& stretches) {
-  Meet(GroupEntry(job), stretches);
+// Goes on with `more`, whose first stretch continues the open one.
+void Continue(Stretches more, Stretches& stretches) {
+  Stretch& open = stretches.back();
+  Stretch& first = more.front();
+  open.operators.insert(open.operators.end(), first.operators.begin(),
+                        first.operators.end());
+  open.then = first.then;
+  stretches.insert(stretches.end(), more.begin() + 1, more.end());
 }
 
 void DropEmptyEnd(Stretches& stretches) {
@@ -122,76 +124,117 @@ void DropEmptyEnd(Stretches& stretches) {
   }
 }
 
-Operator NormForward(const Sizes& z) {
-  return Memory(z.own_tokens * z.h * 2 * z.width);
+Stretches Again(Stretches stretches) {
+  for (Stretch& stretch : stretches) stretch.recompute = true;
+  return stretches;
 }
 
-// The residual stream's own gradient is added on the way.
-Operator NormBackward(const Sizes& z) {
-  return Memory(z.own_tokens * z.h * 6 * z.width, 3);
-}
-
-// Bias, dropout and the sum with the residual stream, in one kernel.
-Operator ResidualForward(const Sizes& z) {
-  return Memory(z.own_tokens * z.h * (3 * z.width + 1));
-}
-
-Operator ResidualBackward(const Sizes& z) {
-  return Memory(z.own_tokens * z.h * (3 * z.width + 1), 2);
-}
-
-// Multiply-adds of scores and values: 4 b s^2 a e, half of it where causal
-// blocks are skipped (FlashAttention-2, arXiv 2307.08691).
-double FusedAttentionFlops(const Sizes& z) {
-  return 0.5 * 4 * z.sequences * z.s * z.s * z.heads * z.e;
-}
-
-// Scores, softmax, dropout and values; also what selective recomputation runs
-// again.
-std::vector<Operator> AttentionForward(const Job& job) {
+// torchtitan keeps attention and every other product of a layer; second,
+// fourth and sixth run again, and all that is element-wise.
+Stretches EveryOtherProduct(const Job& job) {
   const Sizes z(job);
-  if (job.training.attention == Attention::kFlash) {
-    return {{.kind = OperatorKind::kFusedAttention,
-             .flops = FusedAttentionFlops(z)}};
-  }
-  const double batch = z.sequences * z.heads;
-  const double scores = batch * z.s * z.s;
-  return {
-      ScoreProduct(batch, z.s, z.s, z.e),
-      Memory(scores * 2 * z.width),        // scale, mask and softmax
-      Memory(scores * (2 * z.width + 1)),  // dropout and its mask
-      ScoreProduct(batch, z.s, z.e, z.s),
-      Memory(z.tokens * z.heads * z.e * 2 * z.width),  // back to token order
-  };
+  const Elementwise elementwise(job);
+  Stretches stretches(1);
+  Add(elementwise.NormForward(NormInput::kStored), stretches);
+  Meet(GroupEntry(job), stretches);
+  AddProducts(z.tokens, z.h, {z.kv_heads * z.e}, stretches);
+  Add(elementwise.Rotation(), stretches);
+  AddProducts(z.tokens, z.heads * z.e, {z.h}, stretches);
+  Add(elementwise.ResidualForward(), stretches);
+  Add(elementwise.NormForward(NormInput::kJustSummed), stretches);
+  Meet(GroupEntry(job), stretches);
+  AddProducts(z.tokens, z.h, {z.f}, stretches);
+  Add(elementwise.ActivationForward(), stretches);
+  return Again(stretches);
 }
 
-std::vector<Operator> AttentionBackward(const Job& job) {
+// What is computed again before the layer's backward.
+Stretches RecomputedBefore(const Job& job, Recompute recompute) {
+  if (recompute == Recompute::kFull) return Again(LayerForward(job));
+  if (recompute == Recompute::kSelective &&
+      job.training.framework == Framework::kTorchtitan) {
+    return EveryOtherProduct(job);
+  }
+  return {};
+}
+
+// Scores, softmax and values again, in the middle of the backward. A fused
+// kernel never kept the scores: its backward already counts them.
+void AddScoresAgain(const Job& job, Recompute recompute, Stretches& stretches) {
+  if (recompute != Recompute::kSelective ||
+      job.training.framework == Framework::kTorchtitan ||
+      job.training.attention != Attention::kUnfused) {
+    return;
+  }
+  Stretches again = Again(AttentionForward(job));
+  DropEmptyEnd(again);
+  stretches.insert(stretches.end() - 1, again.begin(), again.end());
+}
+
+void AddFeedForwardBackward(const Job& job, const Elementwise& elementwise,
+                            Stretches& stretches) {
   const Sizes z(job);
-  if (job.training.attention == Attention::kFlash) {
-    // Scores once more, then two gradients each of scores and values.
-    return {{.kind = OperatorKind::kFusedAttentionBackward,
-             .flops = 2.5 * FusedAttentionFlops(z)}};
+  Add(elementwise.ResidualBackward(), stretches);
+  Add(elementwise.Cast(z.own_tokens * z.h), stretches);
+  Meet(GroupEntry(job), stretches);
+  AddProductsBackward(job, z.tokens, z.f, {z.h}, stretches);
+  Add(elementwise.ActivationBackward(), stretches);
+  Add(elementwise.Cast(z.tokens * z.widened), stretches);
+  // Under sequence parallelism each GPU keeps its share of a product's input,
+  // and the weight's gradient needs the whole once more (arXiv 2205.05198,
+  // section 4.2.2).
+  Meet(GroupEntry(job), stretches);
+  AddProductsBackward(job, z.tokens, z.h, WidenedOutputs(job, z), stretches);
+  Meet(GroupExit(job), stretches);
+  Add(elementwise.NormBackward(), stretches);
+}
+
+void AddAttentionBackward(const Job& job, Recompute recompute,
+                          const Elementwise& elementwise,
+                          Stretches& stretches) {
+  const Sizes z(job);
+  Add(elementwise.ResidualBackward(), stretches);
+  Add(elementwise.Cast(z.own_tokens * z.h), stretches);
+  Meet(GroupEntry(job), stretches);
+  AddScoresAgain(job, recompute, stretches);
+  AddProductsBackward(job, z.tokens, z.heads * z.e, {z.h}, stretches);
+  Continue(AttentionBackward(job), stretches);
+  Add(elementwise.Rotation(), stretches);
+  Add(elementwise.Cast(z.tokens * z.projected()), stretches);
+  Meet(GroupEntry(job), stretches);
+  AddProductsBackward(job, z.tokens, z.h, ProjectionOutputs(job, z), stretches);
+  Meet(GroupExit(job), stretches);
+  Add(elementwise.NormBackward(), stretches);
+}
+
+// Of the loss, by who computes it: bytes for each logit, and kernels.
+struct LossWork {
+  double bytes = 0;
+  double kernels = 0;
+};
+
+LossWork LossForward(const Training& training, double width) {
+  // One kernel finds largest and sum, another writes the gradient in place.
+  if (training.fused_cross_entropy) return {3 * width, 2};
+  // Widened to 32 bit, then logarithms of the softmax.
+  if (FusionOf(training) != Fusion::kByHand) return {width + 4 + 2 * 4, 2};
+  // Widened to 32 bit; largest, difference, exponential and sum each read it,
+  // two of them write it.
+  return {width + 4 + 6 * 4, 5};
+}
+
+LossWork LossBackward(const Training& training, double width) {
+  if (training.fused_cross_entropy) return {2 * width, 1};
+  // A gradient of zeros but for the target, through the softmax, narrowed.
+  if (FusionOf(training) != Fusion::kByHand) return {4 + 3 * 4 + 4 + width, 3};
+  return {2 * 4 + 4 + width, 2};
+}
+
+// The head's products stay as wide as activations.
+void Widen(Stretches& stretches) {
+  for (Stretch& stretch : stretches) {
+    for (Operator& op : stretch.operators) op.low_precision = false;
   }
-  const double batch = z.sequences * z.heads;
-  const double scores = batch * z.s * z.s;
-  return {
-      Memory(z.tokens * z.heads * z.e * 2 * z.width),
-      ScoreProduct(batch, z.s, z.s, z.e),
-      ScoreProduct(batch, z.s, z.e, z.s),
-      Memory(scores * (2 * z.width + 1)),
-      Memory(scores * 3 * z.width),
-      ScoreProduct(batch, z.s, z.e, z.s),
-      ScoreProduct(batch, z.s, z.e, z.s),
-      Memory(z.tokens * (z.heads + 2 * z.kv_heads) * z.e * 2 * z.width),
-  };
-}
-
-double WidenedFeedForward(const Job& job, const Sizes& z) {
-  return job.model.gated_ffn ? 2 * z.f : z.f;
-}
-
-void Append(std::vector<Operator> operators, std::vector<Operator>& to) {
-  to.insert(to.end(), operators.begin(), operators.end());
 }
 
 }  // namespace
@@ -209,110 +252,100 @@ double GradientBytes(const Training& training) {
 
 Stretches LayerForward(const Job& job) {
   const Sizes z(job);
-  const double projected = (z.heads + 2 * z.kv_heads) * z.e;
-  const double widened = WidenedFeedForward(job, z);
+  const Elementwise elementwise(job);
   Stretches stretches(1);
-  Open(stretches).push_back(NormForward(z));
+  Add(elementwise.NormForward(NormInput::kStored), stretches);
   Meet(GroupEntry(job), stretches);
-  Open(stretches).push_back(Product(1, z.tokens, projected, z.h));
-  Append(AttentionForward(job), Open(stretches));
-  Open(stretches).push_back(Product(1, z.tokens, z.h, z.heads * z.e));
+  AddProducts(z.tokens, z.h, ProjectionOutputs(job, z), stretches);
+  Add(elementwise.Rotation(), stretches);
+  Continue(AttentionForward(job), stretches);
+  Add(elementwise.Cast(z.tokens * z.heads * z.e), stretches);
+  AddProducts(z.tokens, z.heads * z.e, {z.h}, stretches);
   Meet(GroupExit(job), stretches);
-  Open(stretches).push_back(ResidualForward(z));
-  Open(stretches).push_back(NormForward(z));
+  Add(elementwise.ResidualForward(), stretches);
+  Add(elementwise.NormForward(NormInput::kJustSummed), stretches);
   Meet(GroupEntry(job), stretches);
-  Open(stretches).push_back(Product(1, z.tokens, widened, z.h));
-  Open(stretches).push_back(Memory(z.tokens * (widened + z.f) * z.width));
-  Open(stretches).push_back(Product(1, z.tokens, z.h, z.f));
+  AddProducts(z.tokens, z.h, WidenedOutputs(job, z), stretches);
+  Add(elementwise.ActivationForward(), stretches);
+  Add(elementwise.Cast(z.tokens * z.f), stretches);
+  AddProducts(z.tokens, z.f, {z.h}, stretches);
   Meet(GroupExit(job), stretches);
-  Open(stretches).push_back(ResidualForward(z));
+  Add(elementwise.ResidualForward(), stretches);
+  return stretches;
+}
+
+Stretches LayerBackward(const Job& job, Recompute recompute) {
+  const Elementwise elementwise(job);
+  Stretches stretches = RecomputedBefore(job, recompute);
+  stretches.emplace_back();
+  AddFeedForwardBackward(job, elementwise, stretches);
+  AddAttentionBackward(job, recompute, elementwise, stretches);
   return stretches;
 }
 
 Stretches LayerBackward(const Job& job) {
-  const Sizes z(job);
-  const double projected = (z.heads + 2 * z.kv_heads) * z.e;
-  const double widened = WidenedFeedForward(job, z);
-  Stretches stretches;
-  if (job.training.recompute == Recompute::kFull) {
-    stretches = LayerForward(job);
-    for (Stretch& stretch : stretches) stretch.recompute = true;
-  }
-  stretches.emplace_back();
-  Open(stretches).push_back(ResidualBackward(z));
-  Meet(GroupEntry(job), stretches);
-  AddProductBackward(job, z.tokens, z.f, z.h, Open(stretches));
-  Open(stretches).push_back(
-      Memory(z.tokens * (2 * widened + z.f) * z.width, 2));
-  MeetForKeptInput(job, stretches);
-  AddProductBackward(job, z.tokens, z.h, widened, Open(stretches));
-  Meet(GroupExit(job), stretches);
-  Open(stretches).push_back(NormBackward(z));
-  Open(stretches).push_back(ResidualBackward(z));
-  Meet(GroupEntry(job), stretches);
-  // A fused kernel never kept the scores: its backward already counts them.
-  if (job.training.recompute == Recompute::kSelective &&
-      job.training.attention == Attention::kUnfused) {
-    stretches.insert(stretches.end() - 1,
-                     Stretch{AttentionForward(job), std::nullopt, true});
-  }
-  AddProductBackward(job, z.tokens, z.heads * z.e, z.h, Open(stretches));
-  Append(AttentionBackward(job), Open(stretches));
-  MeetForKeptInput(job, stretches);
-  AddProductBackward(job, z.tokens, z.h, projected, Open(stretches));
-  Meet(GroupExit(job), stretches);
-  Open(stretches).push_back(NormBackward(z));
-  return stretches;
+  return LayerBackward(job, job.training.recompute);
 }
 
 Stretches EmbeddingForward(const Job& job) {
   const Sizes z(job);
+  const bool positions = job.model.position_embeddings > 0;
   Stretches stretches(1);
   // Rows read and written, positions added.
-  Open(stretches).push_back(Memory(z.tokens * z.h * 4 * z.width, 2));
+  Add(MemoryOperator(z.tokens * z.h * (positions ? 4 : 2) * z.width,
+                     positions ? 2 : 1),
+      stretches);
   Meet(GroupExit(job), stretches);
-  Open(stretches).push_back(Memory(z.own_tokens * z.h * (2 * z.width + 1)));
+  if (job.training.dropout) {
+    Add(MemoryOperator(z.own_tokens * z.h * (2 * z.width + 1)), stretches);
+  }
+  DropEmptyEnd(stretches);
   return stretches;
 }
 
 Stretches EmbeddingBackward(const Job& job) {
   const Sizes z(job);
   Stretches stretches(1);
-  Open(stretches).push_back(Memory(z.own_tokens * z.h * (2 * z.width + 1)));
-  Meet(GroupEntry(job), stretches);
+  if (job.training.dropout) {
+    Add(MemoryOperator(z.own_tokens * z.h * (2 * z.width + 1)), stretches);
+  }
+  Meet(GroupEntry(job, z.width), stretches);
   // Rows added to the gradient of the table.
-  Open(stretches).push_back(
-      Memory(z.tokens * z.h * (z.width + 2 * GradientBytes(job.training))));
+  Add(MemoryOperator(z.tokens * z.h *
+                     (z.width + 2 * GradientBytes(job.training))),
+      stretches);
   return stretches;
 }
 
 Stretches HeadForward(const Job& job) {
   const Sizes z(job);
-  const double logits = z.tokens * z.vocabulary;
+  const LossWork loss = LossForward(job.training, z.width);
   Stretches stretches(1);
-  Open(stretches).push_back(NormForward(z));
-  Meet(GroupEntry(job), stretches);
-  Open(stretches).push_back(Product(1, z.tokens, z.vocabulary, z.h));
-  // Widened to 32 bit; largest, difference, exponential and sum each read it,
-  // two of them write it.
-  Open(stretches).push_back(Memory(logits * (z.width + 4 + 6 * 4), 5));
+  Add(Elementwise(job).NormForward(NormInput::kStored), stretches);
+  Meet(GroupEntry(job, z.width), stretches);
+  AddProducts(z.tokens, z.h, {z.vocabulary}, stretches);
+  Add(MemoryOperator(z.tokens * z.vocabulary * loss.bytes, loss.kernels),
+      stretches);
   if (job.parallelism.tensor > 1) {
     // Largest logit, the target's logit and the sum of each token.
     Meet(Collective{CollectiveKind::kAllReduce, z.tokens * 3 * 4}, stretches);
   }
   DropEmptyEnd(stretches);
+  Widen(stretches);
   return stretches;
 }
 
 Stretches HeadBackward(const Job& job) {
   const Sizes z(job);
-  const double logits = z.tokens * z.vocabulary;
+  const LossWork loss = LossBackward(job.training, z.width);
   Stretches stretches(1);
-  Open(stretches).push_back(Memory(logits * (2 * 4 + 4 + z.width), 2));
-  MeetForKeptInput(job, stretches);
-  AddProductBackward(job, z.tokens, z.h, z.vocabulary, Open(stretches));
+  Add(MemoryOperator(z.tokens * z.vocabulary * loss.bytes, loss.kernels),
+      stretches);
+  Meet(GroupEntry(job, z.width), stretches);
+  AddProductsBackward(job, z.tokens, z.h, {z.vocabulary}, stretches);
   Meet(GroupExit(job), stretches);
-  Open(stretches).push_back(NormBackward(z));
+  Add(Elementwise(job).NormBackward(), stretches);
+  Widen(stretches);
   return stretches;
 }
 
@@ -320,12 +353,27 @@ std::vector<Operator> OptimizerUpdate(const Job& job, double parameters,
                                       double owned) {
   const double gradient = GradientBytes(job.training);
   const double weight = ActivationBytes(job.training);
-  // Every gradient is brought to 32 bit and checked for overflow, read for
-  // the norm, scaled; then Adam reads gradient, weight and two moments and
-  // writes three of them, and the weight is rounded to its working precision.
-  const double all = gradient + 4;
-  const double own = 4 + 4 + 8 + 16 + 12 + 4 + weight;
-  return {Memory(parameters * all + owned * own, 6)};
+  // Adam reads gradient, weight and two moments and writes three of them.
+  const double adam = 16 + 12;
+  if (job.training.framework == Framework::kMegatronLm) {
+    // Every gradient is brought to 32 bit and checked for overflow, read for
+    // the norm and scaled; after Adam the weight is rounded to its working
+    // precision.
+    return {MemoryOperator(
+        parameters * (gradient + 4) + owned * (4 + 4 + 8 + adam + 4 + weight),
+        6)};
+  }
+  // Gradients are 32 bit already: read for the norm, scaled. Weights that are
+  // sharded whole stay in 32 bit; they are rounded when they are gathered.
+  const bool rounds = job.parallelism.sharding != Sharding::kZero3;
+  return {MemoryOperator(owned * (4 + 8 + adam + (rounds ? weight : 0)), 4)};
+}
+
+OffloadBytes OffloadTraffic(const Job& job, double owned) {
+  // As the update of other frameworks, on the host.
+  return {.to_host = owned * GradientBytes(job.training),
+          .from_host = owned * ActivationBytes(job.training),
+          .host_memory = owned * (4 + 16 + 12)};
 }
 
 double FlopsOf(const Stretches& stretches) {

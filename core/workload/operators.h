@@ -1,11 +1,12 @@
 // Operators of a dense transformer on one GPU, in the order they run.
 //
-// A stretch is a run of operators on one GPU that ends where the tensor group
-// has to meet: everything inside it adds up, and the collective at its end
-// makes the group wait. A layer is a few stretches; so is what the first and
-// last stages do besides.
+// A stretch is a run of operators on one GPU that ends where the tensor or the
+// context group has to meet: everything inside it adds up, and the collective
+// at its end makes the group wait. A layer is a few stretches; so is what the
+// first and last stages do besides.
 //
-// Sizes are per GPU and micro-batch, after division by the tensor group.
+// Sizes are per GPU and micro-batch, after division by tensor and context
+// groups.
 // Requires of every function: the job is valid.
 #ifndef PRISM_CORE_WORKLOAD_OPERATORS_H_
 #define PRISM_CORE_WORKLOAD_OPERATORS_H_
@@ -26,35 +27,58 @@ enum class OperatorKind {
 
 struct Operator {
   OperatorKind kind = OperatorKind::kMemory;
-  // Sizes of kMatrixProduct.
+  // Sizes of kMatrixProduct; of fused attention those of its scores: queries
+  // by keys over the head's size, for each head of each sequence.
   double batch = 1;
   double m = 1;
   double n = 1;
   double k = 1;
   double flops = 0;           // executed, of products and fused attention
   double bytes = 0;           // to and from memory, of kMemory
-  double kernels = 1;         // launches, of kMemory
-  bool low_precision = true;  // may run in 8 bit where the job asks for it
+  double kernels = 1;         // launches, of kMemory and fused attention
+  bool low_precision = true;  // may run in 8 or 4 bit where the job asks
 };
 
-enum class CollectiveKind { kAllGather, kReduceScatter, kAllReduce };
+enum class CollectiveKind {
+  kAllGather,
+  kReduceScatter,
+  kAllReduce,
+  kAllToAll,
+  kPass,  // to the next of a ring
+};
+
+// Who takes part.
+enum class Group {
+  kTensor,
+  kContext,
+  kData,        // all data * context ranks
+  kShard,       // of them, those that share one sharded copy
+  kShardCopies  // of them, those that hold the same shard
+};
 
 struct Collective {
   CollectiveKind kind = CollectiveKind::kAllReduce;
-  double bytes = 0;  // the whole vector
+  // The whole vector: gathered, before it is scattered, reduced. Of kAllToAll
+  // and kPass what one rank holds and sends; of kAllToAll its own part stays.
+  double bytes = 0;
+  Group group = Group::kTensor;
+  double steps = 1;     // of kPass: times in a row
+  bool beside = false;  // may run beside the operators of its own stretch
 };
 
 struct Stretch {
-  std::vector<Operator> operators;
-  std::optional<Collective> then;  // over the tensor group
-  bool recompute = false;          // of the forward, within the backward
+  std::vector<Operator> operators = {};
+  std::optional<Collective> then = std::nullopt;
+  bool recompute = false;  // of the forward, within the backward
 };
 
 using Stretches = std::vector<Stretch>;
 
-// One layer, forward, and backward with what is computed again.
+// One layer, forward, and backward with what is computed again: as the job
+// says, or as `recompute` does (stages.h tells which layers).
 Stretches LayerForward(const Job& job);
 Stretches LayerBackward(const Job& job);
+Stretches LayerBackward(const Job& job, Recompute recompute);
 
 // What the first virtual stage does before its layers, and after them in the
 // backward.
@@ -67,9 +91,18 @@ Stretches HeadForward(const Job& job);
 Stretches HeadBackward(const Job& job);
 
 // The optimizer's update of `parameters` parameters of one GPU, of which it
-// keeps the states of `owned`.
+// keeps the states of `owned`. Of those on the host OffloadTraffic() tells.
 std::vector<Operator> OptimizerUpdate(const Job& job, double parameters,
                                       double owned);
+
+// What the update of `owned` parameters on the host moves, in bytes: gradients
+// out, weights back, and states through the host's memory.
+struct OffloadBytes {
+  double to_host = 0;
+  double from_host = 0;
+  double host_memory = 0;
+};
+OffloadBytes OffloadTraffic(const Job& job, double owned);
 
 // Executed FLOPs.
 double FlopsOf(const Stretches& stretches);

@@ -134,10 +134,102 @@ TEST(LayerTest, SeveralMicrobatchesAccumulateGradients) {
                    6 * 12.0 * 6144 * 6144 / 8);
 }
 
+int64_t ProductsOf(const Stretches& stretches) {
+  int64_t count = 0;
+  for (const Stretch& stretch : stretches) {
+    for (const Operator& op : stretch.operators) {
+      count += op.kind == OperatorKind::kMatrixProduct;
+    }
+  }
+  return count;
+}
+
+Job LlamaOf(Framework framework) {
+  Job job;
+  job.model = Llama3(1, 4096, 32, 14336);
+  job.training.sequence = 8192;
+  job.training.framework = framework;
+  job.training.dropout = false;
+  return job;
+}
+
+TEST(FrameworkTest, TorchtitanHasAMatrixForEachOutput) {
+  const Job fused = LlamaOf(Framework::kMegatronCore);
+  const Job apart = LlamaOf(Framework::kTorchtitan);
+  EXPECT_EQ(ProductsOf(LayerForward(fused)), 4);
+  EXPECT_EQ(ProductsOf(LayerForward(apart)), 7);
+  EXPECT_DOUBLE_EQ(FlopsOf(LayerForward(fused)), FlopsOf(LayerForward(apart)));
+  EXPECT_DOUBLE_EQ(FlopsOf(LayerBackward(fused)),
+                   FlopsOf(LayerBackward(apart)));
+}
+
+TEST(FrameworkTest, TorchtitanComputesEveryOtherProductAgain) {
+  const Job job = LlamaOf(Framework::kTorchtitan);
+  const double tokens = 8192;
+  // Keys, the attention's output, and one of two feed-forward inputs.
+  EXPECT_DOUBLE_EQ(RecomputedFlops(LayerBackward(job, Recompute::kSelective)),
+                   2 * tokens * 4096 * (8 * 128 + 4096 + 14336));
+}
+
+TEST(FrameworkTest, OnlyMegatronLmSumsGradientsByAKernelOfItsOwn) {
+  Job job = LlamaOf(Framework::kMegatronCore);
+  const double one = MemoryBytes(LayerBackward(job));
+  job.training.global_batch = 8;
+  EXPECT_EQ(MemoryBytes(LayerBackward(job)), one);
+}
+
+TEST(FrameworkTest, TransformerEngineGathersWhatItHasRounded) {
+  Job job = LlamaOf(Framework::kMegatronCore);
+  job.parallelism.tensor = 8;
+  job.parallelism.sequence_parallel = true;
+  const double wide = CollectivesOf(LayerForward(job)).front().bytes;
+  job.training.precision = Precision::kFp8;
+  EXPECT_EQ(CollectivesOf(LayerForward(job)).front().bytes, wide / 2);
+  EXPECT_EQ(CollectivesOf(HeadForward(job)).front().bytes, wide);
+}
+
+TEST(LayerTest, EachLayerMayBeComputedAgainOrNot) {
+  const Job job = Gpt22B(Recompute::kFull);
+  EXPECT_EQ(RecomputedFlops(LayerBackward(job, Recompute::kNone)), 0);
+  EXPECT_DOUBLE_EQ(FlopsOf(LayerBackward(job, Recompute::kNone)),
+                   2 * FlopsOf(LayerForward(job)));
+}
+
+TEST(LayerTest, ContextGroupDividesTheWork) {
+  Job job = LlamaOf(Framework::kMegatronCore);
+  const double forward = FlopsOf(LayerForward(job));
+  const double backward = FlopsOf(LayerBackward(job));
+  for (const ContextKind kind :
+       {ContextKind::kRing, ContextKind::kAllGather, ContextKind::kAllToAll}) {
+    job.parallelism.context = 4;
+    job.parallelism.context_kind = kind;
+    EXPECT_DOUBLE_EQ(FlopsOf(LayerForward(job)), forward / 4);
+    EXPECT_DOUBLE_EQ(FlopsOf(LayerBackward(job)), backward / 4);
+  }
+}
+
+TEST(HeadTest, AFusedLossMovesTheLogitsLeast) {
+  Job job = LlamaOf(Framework::kTorchtitan);
+  const auto bytes = [&job] {
+    return MemoryBytes(HeadForward(job)) + MemoryBytes(HeadBackward(job));
+  };
+  const double unfused = bytes();
+  job.training.fused_cross_entropy = true;
+  EXPECT_LT(bytes(), unfused / 2);
+}
+
 TEST(HeadTest, CountsTheLogits) {
   const Job job = Gpt22B();
   EXPECT_DOUBLE_EQ(FlopsOf(HeadForward(job)), 2.0 * 8192 * 6144 * 51200 / 8);
   EXPECT_DOUBLE_EQ(FlopsOf(HeadBackward(job)), 2 * FlopsOf(HeadForward(job)));
+}
+
+TEST(BoundaryTest, ContextRanksSendTheirPartOfTheSequence) {
+  Job job = Gpt22B();
+  job.parallelism.tensor = 1;
+  const double whole = StageBoundary(job).sent_bytes;
+  job.parallelism.context = 4;
+  EXPECT_EQ(StageBoundary(job).sent_bytes, whole / 4);
 }
 
 TEST(BoundaryTest, TensorGroupSendsInSharesAndGathers) {
@@ -158,6 +250,21 @@ TEST(OptimizerTest, OwnedShareDecidesMostOfTheTraffic) {
   const double eighth = OptimizerUpdate(job, 1e9, 1e9 / 8).front().bytes;
   EXPECT_LT(eighth, all / 3);
   EXPECT_GT(eighth, all / 8);
+}
+
+TEST(OptimizerTest, ShardsAloneAreTouchedByLaterFrameworks) {
+  const Job job = LlamaOf(Framework::kMegatronCore);
+  const double all = OptimizerUpdate(job, 1e9, 1e9).front().bytes;
+  EXPECT_EQ(OptimizerUpdate(job, 1e9, 1e9 / 8).front().bytes, all / 8);
+}
+
+TEST(OptimizerTest, OffloadedGradientsGoOutAndWeightsComeBack) {
+  Job job = LlamaOf(Framework::kMegatronCore);
+  job.training.fp32_gradients = true;
+  const OffloadBytes bytes = OffloadTraffic(job, 1e9);
+  EXPECT_EQ(bytes.to_host, 4e9);
+  EXPECT_EQ(bytes.from_host, 2e9);
+  EXPECT_GT(bytes.host_memory, 28e9);
 }
 
 }  // namespace

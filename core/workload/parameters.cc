@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/workload/stages.h"
+
 namespace prism::workload {
 namespace {
 
@@ -112,11 +114,6 @@ double ParameterCount(const MixtureModel& model) {
          HeadParameters(dense).total();
 }
 
-int64_t LayersPerVirtualStage(const Job& job) {
-  return job.model.layers /
-         (job.parallelism.pipeline * job.parallelism.virtual_stages);
-}
-
 bool HoldsTiedCopy(const Job& job, int64_t stage) {
   return job.model.tied_embeddings && job.parallelism.pipeline > 1 &&
          stage == job.parallelism.pipeline - 1;
@@ -124,8 +121,7 @@ bool HoldsTiedCopy(const Job& job, int64_t stage) {
 
 double StageParameters(const Job& job, int64_t stage) {
   const int64_t t = job.parallelism.tensor;
-  const auto layers = static_cast<double>(LayersPerVirtualStage(job) *
-                                          job.parallelism.virtual_stages);
+  const auto layers = static_cast<double>(LayersOfStage(job, stage));
   double count = layers * LayerParameters(job.model).per_gpu(t);
   if (stage == 0) count += EmbeddingParameters(job.model).per_gpu(t);
   if (stage == job.parallelism.pipeline - 1) {

@@ -73,9 +73,6 @@ double ParameterCount(const MixtureModel& model);
 // on the first and on the last stage.
 double StageParameters(const Job& job, int64_t stage);
 
-// Layers of one virtual stage. Requires: they divide.
-int64_t LayersPerVirtualStage(const Job& job);
-
 // Whether the last stage holds a copy of the embedding for its head.
 bool HoldsTiedCopy(const Job& job, int64_t stage);
 
