@@ -16,18 +16,49 @@ struct Range {
 
 constexpr Range kSeconds = {0, 10};
 constexpr Range kShare = {1e-6, 1};
+constexpr Range kFactor = {1e-6, 10};
 constexpr Range kAtLeastZero = {0, 1e9};
+
+// Puts the group's name before that of each of its constants.
+template <typename Visit>
+auto In(std::string_view group, const Visit& visit) {
+  const std::string prefix = std::string(group) + ".";
+  return [prefix, &visit](std::string_view name, auto& value, Range range) {
+    visit(prefix + std::string(name), value, range);
+  };
+}
 
 // Calls visit(name, value, range) for every constant of a group.
 template <typename Speeds, typename Visit>
+void VisitArchitecture(Speeds& speeds, const Visit& visit) {
+  for (size_t i = 0; i < speeds.product.size(); ++i) {
+    const auto format = static_cast<hardware::NumberFormat>(i);
+    visit("product_" + std::string(hardware::NumberFormatName(format)),
+          speeds.product[i], kFactor);
+  }
+  visit("memory_efficiency", speeds.memory_efficiency, kShare);
+  visit("attention_forward", speeds.vendor_attention.forward, kShare);
+  visit("attention_backward", speeds.vendor_attention.backward, kShare);
+  visit("flash_attention2_forward", speeds.flash_attention2.forward, kShare);
+  visit("flash_attention2_backward", speeds.flash_attention2.backward, kShare);
+}
+
+template <typename Speeds, typename Visit>
 void VisitOperators(Speeds& speeds, const Visit& visit) {
   visit("launch_seconds", speeds.launch_seconds, kSeconds);
-  visit("memory_efficiency", speeds.memory_efficiency, kShare);
-  visit("inner_overhead", speeds.inner_overhead, kAtLeastZero);
-  visit("attention_forward_efficiency", speeds.attention_forward_efficiency,
-        kShare);
-  visit("attention_backward_efficiency", speeds.attention_backward_efficiency,
-        kShare);
+  visit("attention_forward_ramp", speeds.attention_forward_ramp, kAtLeastZero);
+  visit("attention_backward_ramp", speeds.attention_backward_ramp,
+        kAtLeastZero);
+  visit("attention_causal_ramp", speeds.attention_causal_ramp, kAtLeastZero);
+  visit("attention_forward_head_power", speeds.attention_forward_head_power,
+        kAtLeastZero);
+  visit("attention_backward_head_power", speeds.attention_backward_head_power,
+        kAtLeastZero);
+  for (size_t i = 0; i < speeds.architectures.size(); ++i) {
+    const auto name =
+        hardware::ArchitectureName(static_cast<hardware::Architecture>(i));
+    VisitArchitecture(speeds.architectures[i], In(name, visit));
+  }
 }
 
 template <typename Speeds, typename Visit>
@@ -37,15 +68,6 @@ void VisitLinks(Speeds& speeds, const Visit& visit) {
   visit("transfer_efficiency", speeds.transfer_efficiency, kShare);
   visit("ramp_seconds", speeds.ramp_seconds, kSeconds);
   visit("ramp_exponent", speeds.ramp_exponent, kAtLeastZero);
-}
-
-// Puts the group's name before that of each of its constants.
-template <typename Visit>
-auto In(std::string_view group, const Visit& visit) {
-  const std::string prefix = std::string(group) + ".";
-  return [prefix, &visit](std::string_view name, auto& value, Range range) {
-    visit(prefix + std::string(name), value, range);
-  };
 }
 
 template <typename ConstantsType, typename Visit>

@@ -14,9 +14,14 @@ using ::testing::HasSubstr;
 
 TEST(ConstantsTest, NamesAreThePathsOfMembers) {
   Constants constants;
-  ASSERT_TRUE(SetConstant(constants, "operators.memory_efficiency", 0.5).ok());
+  ASSERT_TRUE(SetConstant(constants, "operators.launch_seconds", 0.5).ok());
+  ASSERT_TRUE(
+      SetConstant(constants, "operators.hopper.product_fp8", 0.75).ok());
   ASSERT_TRUE(SetConstant(constants, "links.ramp_seconds", 0.25).ok());
-  EXPECT_EQ(constants.operators.memory_efficiency, 0.5);
+  EXPECT_EQ(constants.operators.launch_seconds, 0.5);
+  EXPECT_EQ(constants.operators.of(hardware::Architecture::kHopper)
+                .product[static_cast<size_t>(hardware::NumberFormat::kFp8)],
+            0.75);
   EXPECT_EQ(constants.links.ramp_seconds, 0.25);
   EXPECT_THAT(ConstantNames(), Contains("links.ramp_exponent"));
 }

@@ -57,6 +57,23 @@ LinkTime SlowestOf(const hardware::Fabric& fabric,
   return slowest;
 }
 
+// Transformer Engine calls the vendor's kernels, the others FlashAttention-2.
+hardware::AttentionLibrary LibraryOf(workload::Framework framework) {
+  return framework == workload::Framework::kMegatronCore
+             ? hardware::AttentionLibrary::kVendor
+             : hardware::AttentionLibrary::kFlashAttention2;
+}
+
+hardware::AttentionKernel AttentionOf(const workload::Operator& op,
+                                      bool backward) {
+  return {.flops = op.flops,
+          .kernels = op.kernels,
+          .sequence = op.n,
+          .head_size = op.k,
+          .causal = true,
+          .backward = backward};
+}
+
 }  // namespace
 
 NumberFormat FormatOf(workload::Precision precision) {
@@ -70,8 +87,9 @@ NumberFormat FormatOf(workload::Precision precision) {
     case workload::Precision::kBf16:
       return NumberFormat::kBf16;
     case workload::Precision::kFp8:
-    case workload::Precision::kFp4:
       return NumberFormat::kFp8;
+    case workload::Precision::kFp4:
+      return NumberFormat::kFp4;
   }
   return NumberFormat::kFp32;
 }
@@ -82,7 +100,8 @@ Cost::Cost(const workload::Job& job, const hardware::Cluster& cluster,
       format_(estimate::FormatOf(job.training.precision)),
       shape_(std::move(shape)),
       fabric_(cluster, accelerator_, constants.links),
-      operators_(accelerator_, constants.operators),
+      operators_(accelerator_, constants.operators,
+                 LibraryOf(job.training.framework)),
       boundary_(workload::StageBoundary(job)) {}
 
 hardware::Peak Cost::peak() const {
@@ -90,10 +109,9 @@ hardware::Peak Cost::peak() const {
 }
 
 NumberFormat Cost::FormatOf(const workload::Operator& op) const {
-  if (format_ == NumberFormat::kFp8 && !op.low_precision) {
-    return NumberFormat::kBf16;
-  }
-  return format_;
+  const bool narrow =
+      format_ == NumberFormat::kFp8 || format_ == NumberFormat::kFp4;
+  return narrow && !op.low_precision ? NumberFormat::kBf16 : format_;
 }
 
 absl::StatusOr<double> Cost::SecondsOf(const workload::Operator& op) const {
@@ -105,10 +123,10 @@ absl::StatusOr<double> Cost::SecondsOf(const workload::Operator& op) const {
           {.batch = op.batch, .m = op.m, .n = op.n, .k = op.k}, format);
       break;
     case workload::OperatorKind::kFusedAttention:
-      seconds = operators_.AttentionSeconds(op.flops, false, format);
+      seconds = operators_.AttentionSeconds(AttentionOf(op, false), format);
       break;
     case workload::OperatorKind::kFusedAttentionBackward:
-      seconds = operators_.AttentionSeconds(op.flops, true, format);
+      seconds = operators_.AttentionSeconds(AttentionOf(op, true), format);
       break;
     case workload::OperatorKind::kMemory:
       seconds = operators_.MemorySeconds(op.bytes, op.kernels);

@@ -63,7 +63,11 @@ TEST(CostTest, WorkBelowItsFloorIsInternal) {
 
 TEST(CostTest, FusedAttentionBackwardTakesItsOwnRate) {
   const Cost cost = CostOf(SmallJob(8), DgxA100(4));
-  Operator attention = {.kind = OperatorKind::kFusedAttention, .flops = 1e12};
+  Operator attention = {.kind = OperatorKind::kFusedAttention,
+                        .m = 2048,
+                        .n = 2048,
+                        .k = 128,
+                        .flops = 1e12};
   const double forward = *cost.OperatorSeconds({attention});
   attention.kind = OperatorKind::kFusedAttentionBackward;
   EXPECT_GT(*cost.OperatorSeconds({attention}), forward);

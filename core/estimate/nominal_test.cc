@@ -67,7 +67,9 @@ TEST(NominalEvaluatorTest, NodesThatDifferAreLeftOut) {
 TEST(NominalEvaluatorTest, ConstantsCount) {
   const Job job = workload::testing::Gpt22B();
   calibration::Constants slow;
-  slow.operators.memory_efficiency /= 2;
+  for (auto& speeds : slow.operators.architectures) {
+    speeds.memory_efficiency /= 2;
+  }
   EXPECT_GT(NominalEvaluator(job.model, DgxA100(1), slow)
                 .Evaluate(job.parallelism, job.training)
                 ->seconds,

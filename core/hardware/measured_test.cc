@@ -81,16 +81,16 @@ LogError CollectiveError(const char* accelerator, const char* table) {
   return error;
 }
 
-TEST(MeasuredProductsTest, A100IsWithinSevenPercentOnAverage) {
+TEST(MeasuredProductsTest, A100IsWithinThreePercentOnAverage) {
   const LogError error = ProductError("a100-80gb-sxm", "gemm_a100_sxm.csv");
   EXPECT_GT(error.count(), 200);
-  EXPECT_LT(error.mean(), 0.07);
+  EXPECT_LT(error.mean(), 0.03);
 }
 
-TEST(MeasuredProductsTest, H100IsWithinSixteenPercentOnAverage) {
+TEST(MeasuredProductsTest, H100IsWithinEightPercentOnAverage) {
   const LogError error = ProductError("h100-80gb-sxm", "gemm_h100_sxm.csv");
   EXPECT_GT(error.count(), 200);
-  EXPECT_LT(error.mean(), 0.16);
+  EXPECT_LT(error.mean(), 0.08);  // outliers are not followed
 }
 
 TEST(MeasuredCollectivesTest, A100NodesAreWithinTwelvePercent) {

@@ -1,25 +1,24 @@
 #include "core/hardware/operator_time.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace prism::hardware {
 namespace {
 
-// Tile shapes of matrix product kernels, and the share of the sustained rate
-// their inner loops reach: small tiles load more operands per product. Fitted
-// with the other constants (docs/model/hardware.md).
-struct Tile {
-  double m;
-  double n;
-  double rate;
-};
+// Heads of this size and above are equally fast.
+constexpr double kFullHead = 128;
 
-constexpr std::array kTiles = {
-    Tile{256, 128, 1.00}, Tile{128, 256, 1.00}, Tile{128, 128, 0.87},
-    Tile{128, 64, 0.80},  Tile{64, 128, 0.80},  Tile{64, 64, 0.70},
-};
+// Products in 8 and 4 bit are summed in 32 and written in 16.
+double ResultBytes(NumberFormat format) {
+  return std::max(2.0, BytesOf(format));
+}
+
+const AttentionSpeeds& AttentionOf(const ArchitectureSpeeds& speeds,
+                                   AttentionLibrary library) {
+  return library == AttentionLibrary::kVendor ? speeds.vendor_attention
+                                              : speeds.flash_attention2;
+}
 
 }  // namespace
 
@@ -33,55 +32,85 @@ double BytesOf(NumberFormat format) {
       return 2;
     case NumberFormat::kFp8:
       return 1;
+    case NumberFormat::kFp4:
+      return 0.5;
   }
   return 4;
 }
 
-double OperatorModel::MatrixProductEfficiency(
-    const MatrixProduct& product) const {
-  double best = 0;
-  for (const Tile& tile : kTiles) {
-    const double tiles = product.batch * std::ceil(product.m / tile.m) *
-                         std::ceil(product.n / tile.n);
-    const double waves = std::ceil(tiles / accelerator_.processors);
-    const double useful = product.batch * product.m * product.n /
-                          (waves * accelerator_.processors * tile.m * tile.n);
-    const double depth = product.k / (product.k + speeds_.inner_overhead);
-    best = std::max(best, tile.rate * useful * depth);
+double StretchSeconds(double device_seconds, double kernels,
+                      double host_seconds_per_kernel) {
+  return std::max(device_seconds, kernels * host_seconds_per_kernel);
+}
+
+OperatorModel::OperatorModel(const Accelerator& accelerator,
+                             const OperatorSpeeds& speeds,
+                             AttentionLibrary library)
+    : accelerator_(accelerator),
+      speeds_(speeds),
+      attention_(AttentionOf(speeds.of(accelerator.architecture), library)),
+      table_(ProductTable::Of(accelerator.architecture)) {
+  for (int i = 0; i < kNumberFormats; ++i) {
+    formats_[static_cast<size_t>(i)] = FormatOf(static_cast<NumberFormat>(i));
   }
-  return accelerator_.sustained_fraction * best;
+}
+
+OperatorModel::Format OperatorModel::FormatOf(NumberFormat format) const {
+  const Peak peak = PeakOf(accelerator_, format);
+  const Peak half = PeakOf(accelerator_, NumberFormat::kBf16);
+  const ArchitectureSpeeds& speeds = speeds_.of(accelerator_.architecture);
+  return {.rates = {.flops_per_second = peak.flops_per_second,
+                    .start_flops_per_second =
+                        std::min(peak.flops_per_second, half.flops_per_second),
+                    .bytes_per_second = accelerator_.memory_bytes_per_second,
+                    .processors = static_cast<double>(accelerator_.processors),
+                    .operand_bytes = BytesOf(peak.format),
+                    .result_bytes = ResultBytes(peak.format)},
+          .efficiency = speeds.product[static_cast<size_t>(peak.format)]};
 }
 
 double OperatorModel::MatrixProductSeconds(const MatrixProduct& product,
                                            NumberFormat format) const {
-  const Peak peak = PeakOf(accelerator_, format);
-  const double arithmetic =
-      product.flops() /
-      (peak.flops_per_second * MatrixProductEfficiency(product));
-  const double memory = product.elements() * BytesOf(peak.format) /
-                        (accelerator_.memory_bytes_per_second *
-                         accelerator_.product_memory_fraction);
-  return speeds_.launch_seconds + std::max(arithmetic, memory);
+  const Format& own = formats_[static_cast<size_t>(format)];
+  const double seconds = table_.Seconds(own.rates, product) / own.efficiency;
+  const double bytes =
+      product.batch * ((product.m * product.k + product.k * product.n) *
+                           own.rates.operand_bytes +
+                       product.m * product.n * own.rates.result_bytes);
+  return std::max({seconds, product.flops() / own.rates.flops_per_second,
+                   bytes / own.rates.bytes_per_second});
 }
 
 double OperatorModel::MemorySeconds(double bytes, double kernels) const {
+  const double efficiency =
+      speeds_.of(accelerator_.architecture).memory_efficiency;
   return kernels * speeds_.launch_seconds +
-         bytes /
-             (accelerator_.memory_bytes_per_second * speeds_.memory_efficiency);
+         bytes / (accelerator_.memory_bytes_per_second * efficiency);
 }
 
-double OperatorModel::AttentionSeconds(double flops, bool backward,
+double OperatorModel::AttentionSeconds(const AttentionKernel& kernel,
                                        NumberFormat format) const {
-  const double efficiency = backward ? speeds_.attention_backward_efficiency
-                                     : speeds_.attention_forward_efficiency;
-  const Peak peak = PeakOf(accelerator_, format);
-  return speeds_.launch_seconds + flops / (peak.flops_per_second * efficiency);
+  const double peak =
+      formats_[static_cast<size_t>(format)].rates.flops_per_second;
+  const double most =
+      kernel.backward ? attention_.backward : attention_.forward;
+  const double power = kernel.backward ? speeds_.attention_backward_head_power
+                                       : speeds_.attention_forward_head_power;
+  const double ramp = (kernel.backward ? speeds_.attention_backward_ramp
+                                       : speeds_.attention_forward_ramp) +
+                      (kernel.causal ? speeds_.attention_causal_ramp : 0);
+  const double head =
+      std::pow(std::min(1.0, kernel.head_size / kFullHead), power);
+  const double efficiency = most * head / (1 + ramp / kernel.sequence);
+  return kernel.kernels * speeds_.launch_seconds +
+         kernel.flops / (peak * efficiency);
 }
 
 double OperatorModel::FloorSeconds(double flops, double bytes,
                                    NumberFormat format) const {
-  return std::max(flops / PeakOf(accelerator_, format).flops_per_second,
-                  bytes / accelerator_.memory_bytes_per_second);
+  return std::max(
+      flops / formats_[static_cast<size_t>(format)].rates.flops_per_second,
+      bytes / accelerator_.memory_bytes_per_second);
 }
 
 }  // namespace prism::hardware

@@ -1,48 +1,39 @@
 // OperatorModel: how long one GPU takes for one operator.
 //
-//   time = launch + max(FLOPs / (peak x efficiency(shape)),
-//                       bytes / (bandwidth x efficiency))
+// Matrix products come from measured tables (core/hardware/product_table.h),
+// fused attention from shares of peak by sequence and head size, element-wise
+// kernels from the memory's rate. Nothing is faster than FloorSeconds().
 //
-// Immutable after construction; safe to share between threads.
+// Immutable after construction; safe to share between threads. A product costs
+// about 100 ns; nothing allocates.
 #ifndef PRISM_CORE_HARDWARE_OPERATOR_TIME_H_
 #define PRISM_CORE_HARDWARE_OPERATOR_TIME_H_
 
+#include <array>
+
 #include "core/hardware/accelerator.h"
+#include "core/hardware/operator_speeds.h"
+#include "core/hardware/product_table.h"
+#include "core/hardware/tile_model.h"
 
 namespace prism::hardware {
 
-// `batch` products of an m x k with a k x n matrix. All at least 1.
-struct MatrixProduct {
-  double batch = 1;
-  double m = 1;
-  double n = 1;
-  double k = 1;
-
-  double flops() const { return 2 * batch * m * n * k; }
-  // Elements read once and written once.
-  double elements() const { return batch * (m * k + k * n + m * n); }
-};
-
-// What the accelerator's data sheet does not say, equal for all of them. What
-// each was measured or fitted on: docs/model/hardware.md.
-struct OperatorSpeeds {
-  // Start of a kernel that follows another.
-  double launch_seconds = 3e-6;
-  // Share of the memory bandwidth that element-wise kernels reach.
-  double memory_efficiency = 0.75;
-  // A tile's prologue and epilogue, as if the inner dimension were longer.
-  double inner_overhead = 200;
-  // Share of peak at which a fused attention kernel runs (tiles of scores
-  // never leave the processor), forward and backward.
-  double attention_forward_efficiency = 0.60;
-  double attention_backward_efficiency = 0.50;
+// Kernels that compute scores, softmax and values; tiles of scores never leave
+// the processor.
+struct AttentionKernel {
+  double flops = 0;     // executed: half of all where causal blocks are skipped
+  double kernels = 1;   // that share them
+  double sequence = 1;  // keys that one of them sees
+  double head_size = 128;
+  bool causal = true;
+  bool backward = false;
 };
 
 class OperatorModel final {
  public:
   explicit OperatorModel(const Accelerator& accelerator,
-                         const OperatorSpeeds& speeds = {})
-      : accelerator_(accelerator), speeds_(speeds) {}
+                         const OperatorSpeeds& speeds = {},
+                         AttentionLibrary library = AttentionLibrary::kVendor);
 
   double MatrixProductSeconds(const MatrixProduct& product,
                               NumberFormat format) const;
@@ -51,27 +42,37 @@ class OperatorModel final {
   // kernels.
   double MemorySeconds(double bytes, double kernels) const;
 
-  // A fused attention kernel of `flops` executed FLOPs.
-  double AttentionSeconds(double flops, bool backward,
+  double AttentionSeconds(const AttentionKernel& kernel,
                           NumberFormat format) const;
 
   // No kernel that does `flops` and moves `bytes` can be shorter.
   double FloorSeconds(double flops, double bytes, NumberFormat format) const;
 
-  // Share of peak a matrix product reaches while bound by arithmetic, in
-  // (0, 1): tiles are whole, waves of tiles over the processors are whole, and
-  // a tile costs a start besides its inner loop. The best tile counts.
-  double MatrixProductEfficiency(const MatrixProduct& product) const;
-
   const Accelerator& accelerator() const { return accelerator_; }
 
  private:
+  // Of one number format: what the accelerator computes it in, and how well.
+  struct Format {
+    ProductRates rates;
+    double efficiency = 1;
+  };
+  Format FormatOf(NumberFormat format) const;
+
   Accelerator accelerator_;
   OperatorSpeeds speeds_;
+  AttentionSpeeds attention_;
+  const ProductTable& table_;
+  std::array<Format, kNumberFormats> formats_;
 };
 
-// Bytes of one element.
+// Bytes of one element; a half for fp4.
 double BytesOf(NumberFormat format);
+
+// Kernels run one after another, and the host issues one every
+// `host_seconds_per_kernel`: whoever is slower decides how long a stretch of
+// them takes.
+double StretchSeconds(double device_seconds, double kernels,
+                      double host_seconds_per_kernel);
 
 }  // namespace prism::hardware
 

@@ -15,53 +15,92 @@ double Seconds(double m, double n, double k) {
                                                     NumberFormat::kBf16);
 }
 
-TEST(MatrixProductTest, NeverFasterThanTheRoofline) {
-  const OperatorModel model(A100());
-  for (const double m : {1.0, 100.0, 2048.0, 30000.0}) {
-    for (const double n : {16.0, 1000.0, 12288.0}) {
-      for (const double k : {8.0, 128.0, 6144.0}) {
-        const MatrixProduct product = {.m = m, .n = n, .k = k};
-        EXPECT_GE(model.MatrixProductSeconds(product, NumberFormat::kBf16),
-                  model.FloorSeconds(product.flops(), 2 * product.elements(),
-                                     NumberFormat::kBf16));
+constexpr NumberFormat kFormats[] = {NumberFormat::kFp32, NumberFormat::kTf32,
+                                     NumberFormat::kFp16, NumberFormat::kBf16,
+                                     NumberFormat::kFp8,  NumberFormat::kFp4};
+
+constexpr double kSizes[] = {1, 100, 2048, 5000, 12288, 100000};
+
+// Calls check(product) for products large and small.
+template <typename Check>
+void ForProducts(const Check& check) {
+  for (const double m : kSizes) {
+    for (const double n : kSizes) {
+      for (const double k : kSizes) {
+        check(MatrixProduct{.m = m, .n = n, .k = k});
+        check(MatrixProduct{.batch = 16, .m = m, .n = n, .k = k});
       }
     }
   }
 }
 
-TEST(MatrixProductTest, LargerIsNeverFaster) {
-  constexpr double kRounding = 1 + 1e-12;
-  for (double m = 64; m < 8192; m += 64) {
-    EXPECT_LE(Seconds(m, 4096, 4096), kRounding * Seconds(m + 64, 4096, 4096));
-    EXPECT_LE(Seconds(4096, 4096, m), kRounding * Seconds(4096, 4096, m + 64));
+TEST(MatrixProductTest, NeverFasterThanTheRoofline) {
+  for (const Accelerator& accelerator : AcceleratorCatalogue()) {
+    const OperatorModel model(accelerator);
+    for (const NumberFormat format : kFormats) {
+      const double width = BytesOf(PeakOf(accelerator, format).format);
+      ForProducts([&](const MatrixProduct& product) {
+        EXPECT_GE(model.MatrixProductSeconds(product, format),
+                  model.FloorSeconds(product.flops(),
+                                     width * product.elements(), format));
+      });
+    }
   }
 }
 
-TEST(MatrixProductTest, OneTileTooManyCostsAWave) {
-  // 108 processors: 12 x 9 tiles of 256 x 128 are one wave, 13 x 9 are two
-  // (smaller tiles soften the step).
-  const double one_wave = Seconds(12 * 256, 9 * 128, 8192);
-  const double over = Seconds(13 * 256, 9 * 128, 8192);
-  EXPECT_GT(over / one_wave, 1.25);
+// The same efficiencies on hardware that is better in one thing.
+TEST(MatrixProductTest, FasterHardwareIsNeverSlower) {
+  const OperatorModel base(A100());
+  for (double Accelerator::*const rate :
+       {&Accelerator::bf16_flops, &Accelerator::memory_bytes_per_second}) {
+    Accelerator better = A100();
+    better.*rate *= 1.5;
+    const OperatorModel model(better);
+    ForProducts([&](const MatrixProduct& product) {
+      EXPECT_LE(model.MatrixProductSeconds(product, NumberFormat::kBf16),
+                base.MatrixProductSeconds(product, NumberFormat::kBf16));
+    });
+  }
 }
 
-TEST(MatrixProductTest, ShallowProductsAreLessEfficient) {
-  const OperatorModel model(A100());
-  const double deep =
-      model.MatrixProductEfficiency({.m = 8192, .n = 8192, .k = 8192});
-  const double shallow =
-      model.MatrixProductEfficiency({.m = 8192, .n = 8192, .k = 128});
-  EXPECT_GT(deep, 2 * shallow);
-  EXPECT_LT(deep, A100().sustained_fraction);
+TEST(MatrixProductTest, NarrowerFormatsAreNeverSlowerButForTheirEfficiency) {
+  OperatorSpeeds speeds;
+  for (ArchitectureSpeeds& of : speeds.architectures) of.product.fill(1);
+  const OperatorModel model(*FindAccelerator("b200-180gb-sxm"), speeds);
+  ForProducts([&](const MatrixProduct& product) {
+    const double bf16 =
+        model.MatrixProductSeconds(product, NumberFormat::kBf16);
+    const double fp8 = model.MatrixProductSeconds(product, NumberFormat::kFp8);
+    EXPECT_LE(fp8, bf16);
+    EXPECT_LE(model.MatrixProductSeconds(product, NumberFormat::kFp4), fp8);
+  });
 }
 
-TEST(MatrixProductTest, BatchesFillTheProcessorsTogether) {
-  const OperatorModel model(A100());
-  const double alone =
-      model.MatrixProductEfficiency({.batch = 1, .m = 512, .n = 512, .k = 512});
-  const double many = model.MatrixProductEfficiency(
-      {.batch = 64, .m = 512, .n = 512, .k = 512});
-  EXPECT_GT(many, 2 * alone);
+TEST(MatrixProductTest, EfficiencyOfTheFormatDividesTheTime) {
+  OperatorSpeeds speeds;
+  auto& hopper =
+      speeds.architectures[static_cast<size_t>(Architecture::kHopper)];
+  hopper.product[static_cast<size_t>(NumberFormat::kFp8)] = 0.5;
+  hopper.product[static_cast<size_t>(NumberFormat::kBf16)] = 0.5;
+  const Accelerator& h100 = *FindAccelerator("h100-80gb-sxm");
+  OperatorSpeeds plain = speeds;
+  plain.architectures[static_cast<size_t>(Architecture::kHopper)].product.fill(
+      1);
+  const MatrixProduct product = {.m = 4096, .n = 4096, .k = 4096};
+  for (const NumberFormat format : {NumberFormat::kFp8, NumberFormat::kBf16}) {
+    EXPECT_DOUBLE_EQ(
+        OperatorModel(h100, speeds).MatrixProductSeconds(product, format),
+        2 * OperatorModel(h100, plain).MatrixProductSeconds(product, format));
+  }
+}
+
+TEST(MatrixProductTest, UnmeasuredRelativesFollowTheRatioOfPeaks) {
+  const OperatorModel h100(*FindAccelerator("h100-80gb-sxm"));
+  const OperatorModel b200(*FindAccelerator("b200-180gb-sxm"));
+  const MatrixProduct product = {.m = 8192, .n = 16384, .k = 16384};
+  EXPECT_NEAR(h100.MatrixProductSeconds(product, NumberFormat::kBf16) /
+                  b200.MatrixProductSeconds(product, NumberFormat::kBf16),
+              2250 / 989.5, 0.06);
 }
 
 struct MeasuredProduct {
@@ -89,15 +128,100 @@ TEST(MatrixProductTest, IsNearMeasuredProductsOfA100) {
 TEST(MemoryTest, TimeIsLaunchesAndBytes) {
   OperatorSpeeds speeds;
   speeds.launch_seconds = 1e-6;
-  speeds.memory_efficiency = 0.5;
+  for (ArchitectureSpeeds& of : speeds.architectures) {
+    of.memory_efficiency = 0.5;
+  }
   const OperatorModel model(A100(), speeds);
   EXPECT_DOUBLE_EQ(model.MemorySeconds(2039e9, 3), 3e-6 + 2);
 }
 
-TEST(AttentionTest, BackwardIsNoMoreEfficientThanForward) {
+// Of published figures: TFLOP/s of executed FLOPs in 16 bit, 16,384 tokens
+// with 2,048 channels.
+struct PublishedAttention {
+  const char* accelerator;
+  AttentionLibrary library;
+  double sequence;
+  double head_size;
+  bool causal;
+  bool backward;
+  double teraflops;
+};
+
+constexpr auto kVendor = AttentionLibrary::kVendor;
+constexpr auto kFlash2 = AttentionLibrary::kFlashAttention2;
+
+// H100: FlashAttention-3, arXiv:2407.08608, figures 5 and 6 (vendor: cuDNN).
+// A100: FlashAttention-2, arXiv:2307.08691, section 4.1, the best of each.
+constexpr PublishedAttention kPublished[] = {
+    {"h100-80gb-sxm", kVendor, 1024, 128, false, false, 574},
+    {"h100-80gb-sxm", kVendor, 4096, 128, false, false, 609},
+    {"h100-80gb-sxm", kVendor, 16384, 128, false, false, 595},
+    {"h100-80gb-sxm", kVendor, 1024, 128, true, false, 410},
+    {"h100-80gb-sxm", kVendor, 2048, 128, true, false, 484},
+    {"h100-80gb-sxm", kVendor, 8192, 128, true, false, 529},
+    {"h100-80gb-sxm", kVendor, 4096, 64, false, false, 408},
+    {"h100-80gb-sxm", kVendor, 1024, 128, false, true, 408},
+    {"h100-80gb-sxm", kVendor, 2048, 128, false, true, 465},
+    {"h100-80gb-sxm", kVendor, 8192, 128, false, true, 518},
+    {"h100-80gb-sxm", kVendor, 2048, 64, false, true, 395},
+    {"h100-80gb-sxm", kFlash2, 2048, 128, true, false, 298},
+    {"h100-80gb-sxm", kFlash2, 8192, 128, true, false, 333},
+    {"h100-80gb-sxm", kFlash2, 4096, 128, false, true, 310},
+    {"a100-80gb-sxm", kFlash2, 16384, 128, false, false, 227},
+    {"a100-80gb-sxm", kFlash2, 16384, 128, false, true, 196},
+};
+
+TEST(AttentionTest, IsNearPublishedSpeeds) {
+  for (const PublishedAttention& p : kPublished) {
+    const OperatorModel model(*FindAccelerator(p.accelerator), {}, p.library);
+    const AttentionKernel kernel = {.flops = 1e13,
+                                    .sequence = p.sequence,
+                                    .head_size = p.head_size,
+                                    .causal = p.causal,
+                                    .backward = p.backward};
+    const double seconds = model.AttentionSeconds(kernel, NumberFormat::kFp16);
+    EXPECT_NEAR(10 / seconds / p.teraflops, 1, 0.08)
+        << p.accelerator << " " << p.sequence << " " << p.head_size << " "
+        << p.backward;
+  }
+}
+
+TEST(AttentionTest, ShortSequencesAndMasksAndNarrowHeadsAreLessEfficient) {
   const OperatorModel model(A100());
-  EXPECT_GE(model.AttentionSeconds(1e12, true, NumberFormat::kBf16),
-            model.AttentionSeconds(1e12, false, NumberFormat::kBf16));
+  const auto seconds = [&](AttentionKernel kernel) {
+    kernel.flops = 1e12;
+    return model.AttentionSeconds(kernel, NumberFormat::kBf16);
+  };
+  for (const bool backward : {false, true}) {
+    const double best =
+        seconds({.sequence = 4096, .causal = false, .backward = backward});
+    EXPECT_GT(seconds({.sequence = 512, .causal = false, .backward = backward}),
+              best);
+    EXPECT_GT(seconds({.sequence = 4096, .backward = backward}), best);
+    EXPECT_GT(seconds({.sequence = 4096,
+                       .head_size = 64,
+                       .causal = false,
+                       .backward = backward}),
+              best);
+  }
+  EXPECT_GE(seconds({.sequence = 2048, .backward = true}),
+            seconds({.sequence = 2048}));
+}
+
+TEST(AttentionTest, EveryKernelHasItsStart) {
+  OperatorSpeeds speeds;
+  speeds.launch_seconds = 1;
+  const OperatorModel model(A100(), speeds);
+  const double one = model.AttentionSeconds({.flops = 1e12, .sequence = 1024},
+                                            NumberFormat::kBf16);
+  const double four = model.AttentionSeconds(
+      {.flops = 1e12, .kernels = 4, .sequence = 1024}, NumberFormat::kBf16);
+  EXPECT_NEAR(four - one, 3, 1e-9);
+}
+
+TEST(StretchTest, HostOrDeviceDecidesWhicheverIsSlower) {
+  EXPECT_EQ(StretchSeconds(5, 10, 0.25), 5);
+  EXPECT_EQ(StretchSeconds(2, 10, 0.25), 2.5);
 }
 
 TEST(BytesTest, FollowTheFormat) {
@@ -106,6 +230,7 @@ TEST(BytesTest, FollowTheFormat) {
   EXPECT_EQ(BytesOf(NumberFormat::kFp16), 2);
   EXPECT_EQ(BytesOf(NumberFormat::kBf16), 2);
   EXPECT_EQ(BytesOf(NumberFormat::kFp8), 1);
+  EXPECT_EQ(BytesOf(NumberFormat::kFp4), 0.5);
 }
 
 }  // namespace
