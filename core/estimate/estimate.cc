@@ -76,6 +76,14 @@ std::vector<std::string> Notes(const Job& job,
                                     hardware::NumberFormatName(asked),
                                     hardware::NumberFormatName(peak.format)));
   }
+  const hardware::OperatorUncertainty uncertainty =
+      hardware::UncertaintyOf(accelerator, asked);
+  if (!uncertainty.measured) {
+    notes.push_back(absl::StrFormat(
+        "operators of %s in %s are uncertain by %.0f%%, all alike: %s",
+        accelerator.name, hardware::NumberFormatName(peak.format),
+        100 * uncertainty.relative_deviation, uncertainty.reason));
+  }
   if (cluster.fabric.empty()) {
     notes.push_back(absl::StrFormat(
         "no fabric given: the usual links of %s, %g GB/s inside a node and "

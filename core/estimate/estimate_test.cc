@@ -184,6 +184,15 @@ TEST(EstimateTest, FormatWithoutUnitsIsNoted) {
   EXPECT_THAT(estimate.notes, ::testing::Contains(HasSubstr("no fp8 units")));
 }
 
+TEST(EstimateTest, DerivedOperatorTimesAreNoted) {
+  const Job job = Gpt22B();
+  EXPECT_THAT(Estimated(job, ClusterOf("a100-80gb-sxm", 1)).notes,
+              Each(Not(HasSubstr("uncertain"))));
+  EXPECT_THAT(Estimated(job, ClusterOf("b200-180gb-sxm", 1)).notes,
+              ::testing::Contains(HasSubstr("derived from bf16 products of "
+                                            "h100-80gb-sxm")));
+}
+
 TEST(EstimateTest, EightBitProductsAreFasterWhereThereAreUnits) {
   Job job = Gpt22B();
   job.training.precision = workload::Precision::kBf16;

@@ -105,16 +105,19 @@ OperatorUncertainty UncertaintyOf(const Accelerator& accelerator,
                                   NumberFormat format) {
   const NumberFormat computed = PeakOf(accelerator, format).format;
   const double by_format = FormatDeviation(computed);
-  const std::string measured(MeasuredFor(accelerator.architecture));
-  std::string reason = accelerator.name == measured
-                           ? "products measured on it in bf16"
-                           : "derived from bf16 products of " + measured +
-                                 " by the ratios of data sheets";
+  const std::string source(MeasuredFor(accelerator.architecture));
+  const bool itself = accelerator.name == source;
+  std::string reason = itself ? "products measured on it in bf16"
+                              : "derived from bf16 products of " + source +
+                                    " by the ratios of data sheets";
   if (by_format > 0) {
     reason += "; " + std::string(NumberFormatName(computed)) +
               " by the ratio of peaks";
   }
-  return {std::hypot(ModelDeviation(accelerator), by_format), reason};
+  return {
+      .relative_deviation = std::hypot(ModelDeviation(accelerator), by_format),
+      .measured = itself && by_format == 0,
+      .reason = reason};
 }
 
 }  // namespace prism::hardware

@@ -62,6 +62,7 @@ struct OperatorSpeeds {
 // How far operators of an accelerator may be off the model, all alike.
 struct OperatorUncertainty {
   double relative_deviation = 0;  // one standard deviation; judged
+  bool measured = false;          // this accelerator in this format
   std::string reason;             // "derived from h100-80gb-sxm by ..."
 };
 

@@ -7,7 +7,6 @@ namespace prism::hardware {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 OperatorUncertainty Of(const char* name, NumberFormat format) {
   return UncertaintyOf(*FindAccelerator(name), format);
@@ -36,6 +35,13 @@ TEST(UncertaintyTest, CountsTheFormatThatIsComputedIn) {
   const char* const a100 = "a100-80gb-sxm";
   EXPECT_EQ(Of(a100, NumberFormat::kFp8).relative_deviation,
             Of(a100, NumberFormat::kBf16).relative_deviation);
+}
+
+TEST(UncertaintyTest, KnowsWhatWasMeasured) {
+  EXPECT_TRUE(Of("a100-80gb-sxm", NumberFormat::kBf16).measured);
+  EXPECT_TRUE(Of("h100-80gb-sxm", NumberFormat::kFp16).measured);
+  EXPECT_FALSE(Of("h100-80gb-sxm", NumberFormat::kFp8).measured);
+  EXPECT_FALSE(Of("a100-40gb-sxm", NumberFormat::kBf16).measured);
 }
 
 TEST(UncertaintyTest, SaysWhereNumbersComeFrom) {

@@ -5,7 +5,7 @@
 // kernels from the memory's rate. Nothing is faster than FloorSeconds().
 //
 // Immutable after construction; safe to share between threads. A product costs
-// about 100 ns; nothing allocates.
+// 100 to 150 ns; nothing allocates.
 #ifndef PRISM_CORE_HARDWARE_OPERATOR_TIME_H_
 #define PRISM_CORE_HARDWARE_OPERATOR_TIME_H_
 
