@@ -1,5 +1,7 @@
 #include "core/step/composition/pipeline_kernels.h"
 
+#include <utility>
+
 // Order matters: foreach_target includes this file once per instruction set.
 // clang-format off
 #undef HWY_TARGET_INCLUDE
@@ -19,6 +21,7 @@ using WordTag = hn::RebindToUnsigned<FloatTag>;
 using WideTag = hn::RepartitionToWide<WordTag>;
 using V = hn::Vec<FloatTag>;
 using W = hn::Vec<WordTag>;
+using Wide = hn::Vec<WideTag>;
 
 constexpr uint32_t kMultiplier0 = 0xD2511F53;
 constexpr uint32_t kMultiplier1 = 0xCD9E8D57;
@@ -26,18 +29,56 @@ constexpr uint32_t kWeyl0 = 0x9E3779B9;
 constexpr uint32_t kWeyl1 = 0xBB67AE85;
 constexpr int kRounds = 7;
 
-// Both halves of the products of 32-bit lanes.
-void MultiplyHighLow(W a, W multiplier, W& high, W& low) {
-  const WordTag w;
-  const WideTag wide;
-  const auto even = hn::MulEven(a, multiplier);
-  const auto odd = hn::MulEven(
-      hn::BitCast(w, hn::ShiftRight<32>(hn::BitCast(wide, a))), multiplier);
-  low =
-      hn::OddEven(hn::BitCast(w, hn::ShiftLeft<32>(odd)), hn::BitCast(w, even));
-  high = hn::OddEven(hn::BitCast(w, odd),
-                     hn::BitCast(w, hn::ShiftRight<32>(even)));
+// One state of Philox for every other lane: four 32-bit words in the low halves
+// of wide lanes. The high halves hold rubbish that no step reads.
+struct Counter {
+  Wide x0, x1, x2, x3;
+};
+
+HWY_INLINE Wide MultiplyHalves(Wide a, W multiplier) {
+  return hn::MulEven(hn::BitCast(WordTag(), a), multiplier);
 }
+
+HWY_INLINE void Round(W m0, W m1, Wide k0, Wide k1, Counter& c) {
+  const Wide p0 = MultiplyHalves(c.x0, m0);
+  const Wide p1 = MultiplyHalves(c.x2, m1);
+  c.x0 = hn::Xor(hn::Xor(hn::ShiftRight<32>(p1), c.x1), k0);
+  c.x2 = hn::Xor(hn::Xor(hn::ShiftRight<32>(p0), c.x3), k1);
+  c.x1 = p1;
+  c.x3 = p0;
+}
+
+// The words of the even lanes' state and of the odd lanes'.
+HWY_INLINE W Interleave(Wide even, Wide odd) {
+  const WordTag w;
+  return hn::OddEven(hn::BitCast(w, hn::ShiftLeft<32>(odd)),
+                     hn::BitCast(w, even));
+}
+
+// A polynomial whose coefficients stay in registers: rows are written while it
+// is evaluated, and could overlap what a pointer points to.
+template <size_t kTerms>
+class Polynomial {
+ public:
+  // Highest power first.
+  explicit HWY_INLINE Polynomial(const float* c) {
+    for (size_t i = 0; i < kTerms; ++i) c_[i] = hn::Set(FloatTag(), c[i]);
+  }
+
+  HWY_INLINE V operator()(V z) const {
+    return Horner(z, std::make_index_sequence<kTerms - 1>());
+  }
+
+ private:
+  template <size_t... kTerm>
+  HWY_INLINE V Horner(V z, std::index_sequence<kTerm...>) const {
+    V sum = c_[0];
+    ((sum = hn::MulAdd(sum, z, c_[kTerm + 1])), ...);
+    return sum;
+  }
+
+  V c_[kTerms];
+};
 
 // The normal score of the sum x of four random bytes, scaled to about
 // -1 ... 1, as an odd polynomial in x: a least-squares fit to the quantile of
@@ -45,7 +86,7 @@ void MultiplyHighLow(W a, W multiplier, W& high, W& low) {
 constexpr float kScoreOfSum[] = {6.3918027f,   -9.8765322f, 6.5675223f,
                                  -1.63976596f, 0.66924498f, 3.3254033f};
 
-V Score(W word) {
+HWY_INLINE V Score(W word, const Polynomial<6>& score_of_sum) {
   const FloatTag f;
   const IntTag i;
   const WordTag w;
@@ -58,55 +99,43 @@ V Score(W word) {
       hn::Sub(hn::ConvertTo(f, hn::BitCast(i, sum)), hn::Set(f, 510.0f)),
       hn::Set(f, 1.0f / 512));
   const V square = hn::Mul(x, x);
-  V polynomial = hn::Set(f, kScoreOfSum[0]);
-  for (int term = 1; term < 6; ++term) {
-    polynomial = hn::MulAdd(polynomial, square, hn::Set(f, kScoreOfSum[term]));
-  }
-  return hn::Mul(polynomial, x);
+  return hn::Mul(score_of_sum(square), x);
 }
 
 void ScoreRows(uint64_t key, uint32_t group, uint32_t salt,
                const uint32_t* samples, size_t n, float* out) {
   const FloatTag f;
   const WordTag w;
+  const WideTag wide;
   const W m0 = hn::Set(w, kMultiplier0);
   const W m1 = hn::Set(w, kMultiplier1);
+  const Polynomial<6> score_of_sum(kScoreOfSum);
+  Wide k0[kRounds], k1[kRounds];
+  for (int r = 0; r < kRounds; ++r) {
+    const auto round = static_cast<uint32_t>(r);
+    k0[r] = hn::Set(wide, static_cast<uint32_t>(key) + round * kWeyl0);
+    k1[r] = hn::Set(wide, static_cast<uint32_t>(key >> 32) + round * kWeyl1);
+  }
   for (size_t i = 0; i < n; i += hn::Lanes(f)) {
-    W x0 = hn::Set(w, group);
-    W x1 = hn::Set(w, salt);
-    W x2 = hn::LoadU(w, samples + i);
-    W x3 = hn::Zero(w);
-    uint32_t k0 = static_cast<uint32_t>(key);
-    uint32_t k1 = static_cast<uint32_t>(key >> 32);
-    for (int round = 0; round < kRounds; ++round) {
-      W high0, low0, high1, low1;
-      MultiplyHighLow(x0, m0, high0, low0);
-      MultiplyHighLow(x2, m1, high1, low1);
-      x0 = hn::Xor(hn::Xor(high1, x1), hn::Set(w, k0));
-      x2 = hn::Xor(hn::Xor(high0, x3), hn::Set(w, k1));
-      x1 = low1;
-      x3 = low0;
-      k0 += kWeyl0;
-      k1 += kWeyl1;
+    const Wide sample = hn::BitCast(wide, hn::LoadU(w, samples + i));
+    Counter even{hn::Set(wide, group), hn::Set(wide, salt), sample,
+                 hn::Zero(wide)};
+    Counter odd = even;
+    odd.x2 = hn::ShiftRight<32>(sample);
+    for (int r = 0; r < kRounds; ++r) {
+      Round(m0, m1, k0[r], k1[r], even);
+      Round(m0, m1, k0[r], k1[r], odd);
     }
-    const V scores[kScoreRows] = {Score(x0), Score(x1), Score(x2), Score(x3)};
+    const W words[kScoreRows] = {
+        Interleave(even.x0, odd.x0), Interleave(even.x1, odd.x1),
+        Interleave(even.x2, odd.x2), Interleave(even.x3, odd.x3)};
     for (size_t row = 0; row < kScoreRows; ++row) {
+      const V score = Score(words[row], score_of_sum);
       float* to = out + 2 * n * row + i;
-      hn::StoreU(scores[row], f, to);
-      hn::StoreU(hn::Neg(scores[row]), f, to + n);
+      hn::StoreU(score, f, to);
+      hn::StoreU(hn::Neg(score), f, to + n);
     }
   }
-}
-
-// Leading terms that are 0 are left out: kFirst is 0 or those of a short one.
-template <size_t kFirst>
-V Evaluate(V z, const ScorePolynomial& c) {
-  const FloatTag f;
-  V sum = hn::Set(f, c[kFirst]);
-  for (size_t i = kFirst + 1; i < c.size(); ++i) {
-    sum = hn::MulAdd(sum, z, hn::Set(f, c[i]));
-  }
-  return sum;
 }
 
 constexpr size_t kShort = kPolynomialTerms - kShortTerms;
@@ -118,20 +147,21 @@ bool IsShort(const ScorePolynomial& c) {
   return true;
 }
 
-// Calls `row` with the function that evaluates `polynomial`.
+// Calls `row` with the function that evaluates `polynomial`; leading terms that
+// are 0 are left out.
 template <class Row>
 void WithEvaluation(const ScorePolynomial& polynomial, const Row& row) {
   if (IsShort(polynomial)) {
-    row([&](V z) { return Evaluate<kShort>(z, polynomial); });
+    row(Polynomial<kShortTerms>(&polynomial[kShort]));
   } else {
-    row([&](V z) { return Evaluate<0>(z, polynomial); });
+    row(Polynomial<kPolynomialTerms>(polynomial.data()));
   }
 }
 
 void PolynomialRow(const float* score, size_t n,
                    const ScorePolynomial& polynomial, float* out) {
   const FloatTag f;
-  WithEvaluation(polynomial, [&](const auto& value) {
+  WithEvaluation(polynomial, [=](const auto& value) {
     for (size_t i = 0; i < n; i += hn::Lanes(f)) {
       hn::StoreU(value(hn::LoadU(f, score + i)), f, out + i);
     }
@@ -183,8 +213,9 @@ void ScaleRow(const float* shift, const float* spread, size_t n,
   }
 }
 
-void LoadRows(const float* load, float compute_mean, float network_share,
-              size_t n, float* shift, float* spread) {
+void ScaleLoadedRow(const float* load, float compute_mean, float network_share,
+                    const float* shift, const float* spread, size_t n,
+                    float* deviation) {
   const FloatTag f;
   const V mean = hn::Set(f, compute_mean);
   const V share = hn::Set(f, network_share);
@@ -192,12 +223,22 @@ void LoadRows(const float* load, float compute_mean, float network_share,
   for (size_t i = 0; i < n; i += hn::Lanes(f)) {
     const V by = hn::LoadU(f, load + i);
     // load (C + shift) - C.
-    hn::StoreU(hn::MulAdd(by, hn::LoadU(f, shift + i),
-                          hn::Mul(hn::Sub(by, one), mean)),
-               f, shift + i);
+    const V longer = hn::MulAdd(by, hn::LoadU(f, shift + i),
+                                hn::Mul(hn::Sub(by, one), mean));
     // load s (1 - share) + share, where `spread` is s (1 - share) + share.
     const V own = hn::Sub(hn::LoadU(f, spread + i), share);
-    hn::StoreU(hn::MulAdd(by, own, share), f, spread + i);
+    const V wider = hn::MulAdd(by, own, share);
+    hn::StoreU(hn::MulAdd(hn::LoadU(f, deviation + i), wider, longer), f,
+               deviation + i);
+  }
+}
+
+void FactorRow(size_t n, float* factor) {
+  const FloatTag f;
+  for (size_t i = 0; i < n; i += hn::Lanes(f)) {
+    hn::StoreU(hn::Max(hn::Zero(f),
+                       hn::Add(hn::Set(f, 1.0f), hn::LoadU(f, factor + i))),
+               f, factor + i);
   }
 }
 
@@ -217,7 +258,7 @@ void AdvancePolynomialAfter(const float* arrival, float own, float other,
                             const ScorePolynomial& polynomial, size_t n,
                             float* clock) {
   const FloatTag f;
-  WithEvaluation(polynomial, [&](const auto& value) {
+  WithEvaluation(polynomial, [=](const auto& value) {
     for (size_t i = 0; i < n; i += hn::Lanes(f)) {
       const V start =
           hn::Max(hn::Add(hn::LoadU(f, clock + i), hn::Set(f, own)),
@@ -230,7 +271,7 @@ void AdvancePolynomialAfter(const float* arrival, float own, float other,
 void SumPolynomial(const float* row, const float* score,
                    const ScorePolynomial& polynomial, size_t n, float* out) {
   const FloatTag f;
-  WithEvaluation(polynomial, [&](const auto& value) {
+  WithEvaluation(polynomial, [=](const auto& value) {
     for (size_t i = 0; i < n; i += hn::Lanes(f)) {
       hn::StoreU(hn::Add(hn::LoadU(f, row + i), value(hn::LoadU(f, score + i))),
                  f, out + i);
@@ -306,7 +347,8 @@ HWY_EXPORT(PolynomialRow);
 HWY_EXPORT(TableRow);
 HWY_EXPORT(AddRow);
 HWY_EXPORT(ScaleRow);
-HWY_EXPORT(LoadRows);
+HWY_EXPORT(ScaleLoadedRow);
+HWY_EXPORT(FactorRow);
 HWY_EXPORT(AdvanceAfter);
 HWY_EXPORT(AdvancePolynomialAfter);
 HWY_EXPORT(AdvancePolynomial);
@@ -339,10 +381,15 @@ void ScaleRow(const float* shift, const float* spread, size_t n,
   HWY_DYNAMIC_DISPATCH(ScaleRow)(shift, spread, n, deviation);
 }
 
-void LoadRows(const float* load, float compute_mean, float network_share,
-              size_t n, float* shift, float* spread) {
-  HWY_DYNAMIC_DISPATCH(LoadRows)
-  (load, compute_mean, network_share, n, shift, spread);
+void ScaleLoadedRow(const float* load, float compute_mean, float network_share,
+                    const float* shift, const float* spread, size_t n,
+                    float* deviation) {
+  HWY_DYNAMIC_DISPATCH(ScaleLoadedRow)
+  (load, compute_mean, network_share, shift, spread, n, deviation);
+}
+
+void FactorRow(size_t n, float* factor) {
+  HWY_DYNAMIC_DISPATCH(FactorRow)(n, factor);
 }
 
 void AddPowers(const float* x, size_t n, float origin, float scale,

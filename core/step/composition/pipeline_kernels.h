@@ -60,12 +60,14 @@ void AddScaledRow(const float* row, float factor, size_t n, float* out);
 void ScaleRow(const float* shift, const float* spread, size_t n,
               float* deviation);
 
-// The shift and the spread of an operation whose compute part, of mean
-// `compute_mean`, runs `load` times as long on top of its own shift and spread;
-// `network_share` of the variance does not follow. `shift` and `spread` are
-// those without the load, and are replaced.
-void LoadRows(const float* load, float compute_mean, float network_share,
-              size_t n, float* shift, float* spread);
+// The same where the compute part, of mean `compute_mean`, runs `load` times as
+// long on top of that; `network_share` of the variance does not follow.
+void ScaleLoadedRow(const float* load, float compute_mean, float network_share,
+                    const float* shift, const float* spread, size_t n,
+                    float* deviation);
+
+// factor = max(0, 1 + factor): a factor of mean 1 by its deviation.
+void FactorRow(size_t n, float* factor);
 
 // clock = max(clock + own, arrival + other) + deviation.
 void AdvanceAfter(const float* arrival, float own, float other,

@@ -178,11 +178,22 @@ TEST_F(RowTest, ScaleStretchesThenShifts) {
 // A mean of 3 that is shifted by a takes load times 3 + a; a quarter of the
 // variance is the network's and does not follow.
 TEST_F(RowTest, LoadsMultiplyTheComputePart) {
-  Row shift = a_, spread = b_;
-  LoadRows(c_.data(), 3, 0.25f, kSize, shift.data(), spread.data());
+  Row deviation = Ramp(kSize, 0.07f);
+  const Row before = deviation;
+  ScaleLoadedRow(c_.data(), 3, 0.25f, a_.data(), b_.data(), kSize,
+                 deviation.data());
   for (size_t i = 0; i < kSize; ++i) {
-    EXPECT_NEAR(shift[i], c_[i] * (3 + a_[i]) - 3, 1e-5);
-    EXPECT_NEAR(spread[i], c_[i] * (b_[i] - 0.25f) + 0.25f, 1e-5);
+    const float spread = c_[i] * (b_[i] - 0.25f) + 0.25f;
+    EXPECT_NEAR(deviation[i], c_[i] * (3 + a_[i]) - 3 + before[i] * spread,
+                1e-5);
+  }
+}
+
+TEST_F(RowTest, FactorsAreNotBelowNothing) {
+  Row factor = a_;
+  FactorRow(kSize, factor.data());
+  for (size_t i = 0; i < kSize; ++i) {
+    EXPECT_EQ(factor[i], std::max(0.0f, 1 + a_[i]));
   }
 }
 

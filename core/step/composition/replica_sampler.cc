@@ -144,9 +144,7 @@ void ReplicaSampler::BeginBlock(std::span<const ReplicaPair> pairs) {
   drawn_scores_ = 0;
   if (weights_ != nullptr) control_.assign(half_, 0);
   if (traced_) waited_.assign(model_.operations.size() * width_, 0);
-  for (auto* row : {&deviation_, &extra_, &load_shift_, &load_spread_}) {
-    row->resize(width_);
-  }
+  for (auto* row : {&deviation_, &extra_}) row->resize(width_);
   if (!kinds_.empty()) {
     FillFactors(pairs);
   } else {
@@ -232,7 +230,7 @@ void ReplicaSampler::DrawLoads() {
     } else {
       TableRow(score, width_, model_.load->table.data(), row);
     }
-    for (size_t i = 0; i < width_; ++i) row[i] = std::max(row[i] + 1, 0.0f);
+    FactorRow(width_, row);
   }
 }
 
@@ -318,14 +316,11 @@ void ReplicaSampler::ApplyFactors(const PipelineOperation& op,
   const float* shift = &shift_[kinds_.empty() ? 0 : op.site * width_];
   const float* spread = &spread_[kinds_.empty() ? 0 : op.site * width_];
   if (model_.load.has_value()) {
-    std::copy_n(shift, width_, load_shift_.data());
-    std::copy_n(spread, width_, load_spread_.data());
-    LoadRows(&load_[op.microbatch * width_],
-             static_cast<float>(law.compute_mean),
-             static_cast<float>(law.network_share), width_, load_shift_.data(),
-             load_spread_.data());
-    shift = load_shift_.data();
-    spread = load_spread_.data();
+    ScaleLoadedRow(&load_[op.microbatch * width_],
+                   static_cast<float>(law.compute_mean),
+                   static_cast<float>(law.network_share), shift, spread, width_,
+                   deviation_.data());
+    return;
   }
   ScaleRow(shift, spread, width_, deviation_.data());
 }

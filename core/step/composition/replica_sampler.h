@@ -125,7 +125,7 @@ class ReplicaSampler {
   bool alike_ = false;
   int alike_kind_ = -1;
   std::vector<ScorePolynomial> alike_polynomial_;
-  std::vector<float> deviation_, extra_, load_shift_, load_spread_;
+  std::vector<float> deviation_, extra_;
   std::vector<Stall> stalls_;
   size_t next_stall_ = 0;
 };
