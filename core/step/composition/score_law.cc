@@ -71,6 +71,48 @@ std::vector<double> GammaValues(const stats::Gamma& gamma) {
   return value;
 }
 
+// Sums of the shortest k samples, by k.
+std::vector<double> SumsUpTo(std::span<const double> samples) {
+  std::vector<double> sums = {0};
+  for (const double sample : samples) sums.push_back(sums.back() + sample);
+  return sums;
+}
+
+// The mean sample between `first` and `last` of them, counted from one end in
+// fractions; `sums` are those of `samples`.
+double MeanBetween(double first, double last, std::span<const double> samples,
+                   std::span<const double> sums) {
+  const size_t end = samples.size() - 1;
+  const size_t low = std::min(end, static_cast<size_t>(first));
+  const size_t high = std::min(end, static_cast<size_t>(last));
+  if (low == high) return samples[low];
+  const auto up_to = [&](double count, size_t whole) {
+    return sums[whole] + (count - static_cast<double>(whole)) * samples[whole];
+  };
+  return (up_to(last, high) - up_to(first, low)) / (last - first);
+}
+
+// Each node stands for the scores that are nearer to it than to any other: the
+// quantile of measured draws jumps between nodes, and a law that did so at one
+// or the other would be off by half a step of the score.
+std::vector<double> EmpiricalValues(std::span<const double> sorted) {
+  const std::vector<double> reversed(sorted.rbegin(), sorted.rend());
+  const std::vector<double> rising = SumsUpTo(sorted);
+  const std::vector<double> falling = SumsUpTo(reversed);
+  const auto n = static_cast<double>(sorted.size());
+  std::vector<double> value(ScoreLaw::kNodes);
+  // Counted from the nearer end, so that both tails keep their digits.
+  for (int i = 0; i <= ScoreLaw::kNodes / 2; ++i) {
+    const double z = ScoreLaw::NodeScore(i);
+    const double first = n * stats::NormalCdf(z - ScoreLaw::kStep / 2);
+    const double last = n * stats::NormalCdf(z + ScoreLaw::kStep / 2);
+    value[i] = MeanBetween(first, last, sorted, rising);
+    value[ScoreLaw::kNodes - 1 - i] =
+        MeanBetween(first, last, reversed, falling);
+  }
+  return value;
+}
+
 double QuantileAtScore(const stats::Distribution& d, double score) {
   const auto& kind = d.kind();
   if (const auto* normal = std::get_if<stats::Normal>(&kind)) {
@@ -131,6 +173,10 @@ ScoreLaw ScoreLaw::Of(const stats::Distribution& distribution) {
   }
   const auto* gamma = std::get_if<stats::Gamma>(&distribution.kind());
   if (gamma != nullptr && gamma->cv > 0) return ScoreLaw(GammaValues(*gamma));
+  const auto* empirical = std::get_if<stats::Empirical>(&distribution.kind());
+  if (empirical != nullptr) {
+    return ScoreLaw(EmpiricalValues(*empirical->sorted_samples));
+  }
   for (int i = 0; i < kNodes; ++i) {
     value[i] = QuantileAtScore(distribution, NodeScore(i));
   }
@@ -242,14 +288,6 @@ ScoreLaw ScoreLaw::MaximumOfShifted(std::span<const double> offsets) const {
     for (double offset : offsets) log_p[i] += LogCdfAt(x - offset);
   }
   return ReadBackwards(first, last, log_p);
-}
-
-double ScoreLaw::At(double score) const {
-  const double position =
-      std::clamp((score + kEnd) / kStep, 0.0, kNodes - 1.000001);
-  const int node = static_cast<int>(position);
-  const double part = position - node;
-  return value_[node] + part * (value_[node + 1] - value_[node]);
 }
 
 double ScoreLaw::ScoreOf(double x) const {

@@ -7,6 +7,7 @@
 #ifndef PRISM_CORE_STEP_COMPOSITION_SCORE_LAW_H_
 #define PRISM_CORE_STEP_COMPOSITION_SCORE_LAW_H_
 
+#include <algorithm>
 #include <array>
 #include <span>
 #include <vector>
@@ -69,8 +70,24 @@ class ScoreLaw {
   // Of the maximum over all copies, each times its factor.
   ScoreLaw MaximumOf(std::span<const WeightedFactor> copies) const;
 
+  // Where a score lies among the nodes: the same for all laws.
+  struct Place {
+    int node = 0;
+    double part = 0;  // of the way to the next
+  };
+  static Place PlaceOf(double score) {
+    const double position =
+        std::clamp((score + kEnd) / kStep, 0.0, kNodes - 1.000001);
+    const int node = static_cast<int>(position);
+    return {node, position - node};
+  }
+
   // Linear between nodes; constant beyond the ends.
-  double At(double score) const;
+  double At(Place place) const {
+    const double low = value_[place.node];
+    return low + place.part * (value_[place.node + 1] - low);
+  }
+  double At(double score) const { return At(PlaceOf(score)); }
 
   // Score of the smallest value that is not below `x`: the inverse of At.
   double ScoreOf(double x) const;

@@ -210,5 +210,25 @@ TEST(ScoreLaw, GammasKeepTheirQuantiles) {
   }
 }
 
+// A law of few values, which jumps from one to the next between two nodes,
+// wherever that is. Of `copies` the k-th shortest of n is the latest with
+// probability (k / n)^copies - ((k - 1) / n)^copies.
+TEST(ScoreLaw, LatestOfMeasuredDrawsHasTheirMoments) {
+  for (const int slow : {1, 3, 10, 23, 40, 61, 80, 95}) {
+    constexpr int kDraws = 100;
+    std::vector<double> draws(kDraws, 8.0);
+    std::fill(draws.end() - slow, draws.end(), 9.5);
+    const ScoreLaw law = ScoreLaw::Of(Distribution::MakeEmpirical(draws));
+    for (const double copies : {1.0, 2.0, 8.0}) {
+      const double late = 1 - std::pow(1 - slow / double{kDraws}, copies);
+      const Cumulants cumulants = law.MaximumOf(copies).ComputeCumulants();
+      EXPECT_NEAR(cumulants[0], 8 + 1.5 * late, 2.5e-3)
+          << slow << " " << copies;
+      EXPECT_NEAR(cumulants[1], 1.5 * 1.5 * late * (1 - late), 0.03 * 1.5 * 1.5)
+          << slow << " " << copies;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace prism::step

@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 #include <map>
-#include <tuple>
 #include <utility>
 
 #include "core/stats/sample_quantiles.h"
@@ -30,13 +29,18 @@ class Integral {
       : request_(request),
         graph_(*request.graph),
         n_(request.samples),
-        cube_(request.random_key, request.samples) {}
+        cube_(request.random_key, request.samples),
+        value_(n_) {
+    law_place_.reserve(n_);
+    for (const double score : cube_.scores()) {
+      law_place_.push_back(ScoreLaw::PlaceOf(score));
+    }
+  }
 
   IntegratedStep Run() {
+    PlaceLatest();
     DrawFactors();
     PlaceBetweenNodes();
-    std::tie(latest_, paired_) = cube_.NextPair();
-    for (double score : latest_) place_.push_back(MaximumLaw::PlaceOf(score));
     step_.assign(n_, 0.0);
     leading_.assign(n_, 0);
     for (int stage : LatestFirst()) AddStage(stage);
@@ -49,13 +53,30 @@ class Integral {
     size_t factors = 0;
     for (const SharedFactor& shared : graph_.shared_factors) {
       if (!IsStepWide(shared)) continue;
-      const ScoreLaw& values = request_.factors[factors++];
-      const std::vector<double> score = cube_.Next();
+      const auto& value = Tabulate(request_.factors[factors++]);
+      const Hypercube::Coordinate stratum = cube_.Next();
       for (int c = 0; c < kFactorClasses; ++c) {
         if (!shared.applies_to[c]) continue;
-        for (int i = 0; i < n_; ++i) factor_[c][i] *= values.At(score[i]);
+        for (int i = 0; i < n_; ++i) factor_[c][i] *= value[stratum[i]];
       }
     }
+  }
+
+  // The law by stratum.
+  const std::vector<double>& Tabulate(const ScoreLaw& law) {
+    for (int s = 0; s < n_; ++s) value_[s] = law.At(law_place_[s]);
+    return value_;
+  }
+
+  // The score of the latest replica, and what goes with it.
+  void PlaceLatest() {
+    std::vector<MaximumLaw::Place> place;
+    for (const double score : cube_.scores()) {
+      place.push_back(MaximumLaw::PlaceOf(score));
+    }
+    place_.reserve(n_);
+    for (const uint32_t stratum : cube_.Next())
+      place_.push_back(place[stratum]);
   }
 
   // Where each sample's ratio of network to compute lies among the nodes.
@@ -79,16 +100,26 @@ class Integral {
     }
   }
 
-  double MaximumAt(int i, int stage) const {
-    const auto& nodes = request_.nodes;
-    const double low = nodes[node_[i]].stages[stage].At(place_[i]);
-    if (nodes.size() == 1) return low;
-    const double high = nodes[node_[i] + 1].stages[stage].At(place_[i]);
-    return low + part_[i] * (high - low);
+  // When the latest replica is done with `stage`, by sample.
+  std::vector<double> LatestReplica(int stage) const {
+    std::vector<const MaximumLaw*> laws;
+    for (const RegimeNode& node : request_.nodes) {
+      laws.push_back(&node.stages[stage]);
+    }
+    const auto& compute = factor_[kCompute];
+    std::vector<double> end(n_);
+    for (int i = 0; i < n_; ++i) {
+      const double low = laws[node_[i]]->At(place_[i]);
+      end[i] = low * compute[i];
+      if (part_[i] == 0) continue;
+      const double high = laws[node_[i] + 1]->At(place_[i]);
+      end[i] = (low + part_[i] * (high - low)) * compute[i];
+    }
+    return end;
   }
 
-  // Stages that can be last, by when they end on average: the closing of the
-  // first is drawn evenly together with the place of the latest replica.
+  // Stages that can be last, by when they end on average: the closings of the
+  // first are drawn evenly together with the place of the latest replica.
   std::vector<int> LatestFirst() const {
     std::vector<std::pair<double, int>> order;
     for (int stage = 0; stage < graph_.grid.stages; ++stage) {
@@ -103,17 +134,8 @@ class Integral {
     return stages;
   }
 
-  // Scores for the next random task.
-  std::vector<double> NextScores() {
-    if (paired_.empty()) return cube_.Next();
-    return std::exchange(paired_, {});
-  }
-
   void AddStage(int stage) {
-    std::vector<double> base(n_);
-    for (int i = 0; i < n_; ++i) {
-      base[i] = MaximumAt(i, stage) * factor_[kCompute][i];
-    }
+    const std::vector<double> base = LatestReplica(stage);
     const StageClosing& closing = request_.closings[stage];
     if (request_.factors.empty() && CountRandom(closing) <= 1) {
       AddLanesAtOnce(stage, base);
@@ -163,9 +185,9 @@ class Integral {
           *std::max_element(constant.begin(), constant.end());
       for (double& seconds : end) seconds += longest;
     } else {
-      const ScoreLaw law = LatestLane(*random, constant);
-      const std::vector<double> score = NextScores();
-      for (int i = 0; i < n_; ++i) end[i] += law.At(score[i]);
+      const auto& value = Tabulate(LatestLane(*random, constant));
+      const Hypercube::Coordinate stratum = cube_.Next();
+      for (int i = 0; i < n_; ++i) end[i] += value[stratum[i]];
     }
     KeepLatest(stage, end);
   }
@@ -205,11 +227,11 @@ class Integral {
         for (int i = 0; i < n_; ++i) end[i] += seconds * factor[i];
         continue;
       }
-      const ScoreLaw law = copies == 1
-                               ? task.of_lane(lane)
-                               : task.of_lane(lane).MaximumOf(OneLane());
-      const std::vector<double> score = NextScores();
-      for (int i = 0; i < n_; ++i) end[i] += law.At(score[i]) * factor[i];
+      const auto& value =
+          Tabulate(copies == 1 ? task.of_lane(lane)
+                               : task.of_lane(lane).MaximumOf(OneLane()));
+      const Hypercube::Coordinate stratum = cube_.Next();
+      for (int i = 0; i < n_; ++i) end[i] += value[stratum[i]] * factor[i];
     }
     KeepLatest(stage, end);
   }
@@ -278,10 +300,10 @@ class Integral {
   const StepGraph& graph_;
   const int n_;
   Hypercube cube_;
+  std::vector<ScoreLaw::Place> law_place_;  // by stratum
+  std::vector<double> value_;               // of a law, by stratum
   std::array<std::vector<double>, kFactorClasses> factor_;
-  std::vector<double> latest_;  // score of the latest replica
-  std::vector<double> paired_;  // scores that go with it, until they are used
-  std::vector<MaximumLaw::Place> place_;
+  std::vector<MaximumLaw::Place> place_;  // of the latest replica
   std::vector<int> node_;
   std::vector<double> part_;
   std::vector<double> step_;

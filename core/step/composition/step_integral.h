@@ -41,7 +41,7 @@ struct IntegralRequest {
   // Stages that can be last; the laws of the others are not looked at.
   std::vector<bool> needed;
   uint64_t random_key = 0;
-  int samples = 1 << 13;  // a multiple of 8
+  int samples = 1 << 13;  // a power of two, at least 8
   // Looked at for cancellation between stages and lanes; may be null.
   const base::Budget* budget = nullptr;
 };
