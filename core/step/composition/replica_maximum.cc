@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <cmath>
+#include <functional>
 #include <utility>
 
 #include "core/stats/normal.h"
@@ -19,6 +20,9 @@ constexpr double kNegligibleShare = 1e-5;
 constexpr int64_t kPilotPairs = 256;
 // Whose longest paths give the weights of the control.
 constexpr size_t kTracedPairs = ReplicaSampler::kBlock;
+// Replicas for each pair that tells the curvature: a tenth of the time, and the
+// error of the one falls with that of the others.
+constexpr int64_t kReplicasPerBend = 64;
 constexpr uint32_t kTracedStreams = 1u << 23;
 constexpr int64_t kFewestPilotPairs = 2;
 // Pairs that every kind gets which is not left out.
@@ -161,6 +165,9 @@ class ReplicaMaximum::Sampling {
         return absl::CancelledError("cancelled");
       }
     }
+    if (!ExtendCurvature(samples, budget, executor)) {
+      return absl::CancelledError("cancelled");
+    }
     return absl::OkStatus();
   }
 
@@ -183,6 +190,36 @@ class ReplicaMaximum::Sampling {
     return moments;
   }
 
+  StageLag LagBehind(int lead, int stage) const {
+    const double nominal = model_.nominal_end[lead] - model_.nominal_end[stage];
+    const auto lag_of = [&](const SampleSet& set, size_t i) {
+      return nominal + EndOf(set, i, lead) - EndOf(set, i, stage);
+    };
+    std::vector<double> sum(kinds(), 0.0), squares(kinds(), 0.0);
+    for (size_t i = 0; i < main().size(); ++i) {
+      const double lag = lag_of(main(), i) - nominal;
+      sum[main().kind(i)] += lag;
+      squares[main().kind(i)] += lag * lag;
+    }
+    StageLag result{
+        .mean = INFINITY, .deviation = 0, .least_stalled = INFINITY};
+    double within = 0;
+    for (int k = 0; k < kinds(); ++k) {
+      const double n = 2 * static_cast<double>(main().drawn[k]);
+      if (n == 0) continue;
+      result.mean = std::min(result.mean, nominal + sum[k] / n);
+      within += std::max(0.0, squares[k] - sum[k] * sum[k] / n);
+    }
+    result.deviation = std::sqrt(within / static_cast<double>(main().size()));
+    for (int stratum = 1; stratum < kStrata; ++stratum) {
+      const SampleSet& set = strata_[stratum];
+      for (size_t i = 0; i < set.size(); ++i) {
+        result.least_stalled = std::min(result.least_stalled, lag_of(set, i));
+      }
+    }
+    return result;
+  }
+
  private:
   const SampleSet& main() const { return strata_[0]; }
   int kinds() const { return static_cast<int>(request_.kinds.size()); }
@@ -200,23 +237,32 @@ class ReplicaMaximum::Sampling {
     set.control.resize(set.pairs.size());
     const size_t block = ReplicaSampler::kBlock;
     const size_t missing = set.pairs.size() - first;
-    const int blocks = static_cast<int>((missing + block - 1) / block);
-    std::atomic<int> next{0};
+    const auto simulate = [&](ReplicaSampler& sampler, size_t b) {
+      const size_t begin = first + b * block;
+      const size_t size = std::min(block, set.pairs.size() - begin);
+      std::vector<float*> ends;
+      for (auto& stage : set.ends) ends.push_back(&stage[2 * begin]);
+      const std::span<const ReplicaPair> pairs(&set.pairs[begin], size);
+      return weights_.load.empty()
+                 ? sampler.Run(pairs, budget, ends)
+                 : sampler.RunControlled(pairs, weights_, budget, ends,
+                                         &set.control[begin]);
+    };
+    return ForBlocks(0, (missing + block - 1) / block, executor, simulate);
+  }
+
+  // Calls body(sampler, b) for b from `first` up to `last`, in any order, until
+  // one is false; whether none was.
+  bool ForBlocks(
+      size_t first, size_t last, base::Executor& executor,
+      const std::function<bool(ReplicaSampler&, size_t)>& body) const {
+    std::atomic<size_t> next{first};
     std::atomic<bool> complete{true};
+    const int blocks = static_cast<int>(last - first);
     executor.ParallelFor(std::min(executor.concurrency(), blocks), [&](int) {
       ReplicaSampler sampler(model_, request_.factors, request_.random_key);
-      for (int b = next++; b < blocks && complete; b = next++) {
-        const size_t begin = first + b * block;
-        const size_t size = std::min(block, set.pairs.size() - begin);
-        std::vector<float*> ends;
-        for (auto& stage : set.ends) ends.push_back(&stage[2 * begin]);
-        const std::span<const ReplicaPair> pairs(&set.pairs[begin], size);
-        if (!(weights_.load.empty()
-                  ? sampler.Run(pairs, budget, ends)
-                  : sampler.RunControlled(pairs, weights_, budget, ends,
-                                          &set.control[begin]))) {
-          complete = false;
-        }
+      for (size_t b = next++; b < last && complete; b = next++) {
+        if (!body(sampler, b)) complete = false;
       }
     });
     return complete;
@@ -241,47 +287,89 @@ class ReplicaMaximum::Sampling {
     return Trace(budget);
   }
 
+  // Pairs of the leader, apart from those of its law.
+  std::vector<ReplicaPair> TracedPairs(size_t block) const {
+    std::vector<ReplicaPair> pairs;
+    for (size_t i = 0; i < kTracedPairs; ++i) {
+      pairs.push_back(
+          {leader_,
+           kTracedStreams + static_cast<uint32_t>(block * kTracedPairs + i),
+           0});
+    }
+    return pairs;
+  }
+
+  // Room for what a block of them makes of the stages.
+  struct TracedEnds {
+    explicit TracedEnds(int stages)
+        : of(stages, std::vector<float>(2 * kTracedPairs)) {
+      for (auto& stage : of) to.push_back(stage.data());
+    }
+    std::vector<std::vector<float>> of;  // by stage
+    std::vector<float*> to;
+  };
+
   // Where the longest paths of the leader run.
   bool Trace(const base::Budget& budget) {
     ReplicaSampler sampler(model_, request_.factors, request_.random_key);
-    std::vector<ReplicaPair> pairs;
-    for (uint32_t i = 0; i < kTracedPairs; ++i) {
-      pairs.push_back({leader_, kTracedStreams + i, 0});
-    }
-    std::vector<std::vector<float>> ends(model_.stages,
-                                         std::vector<float>(2 * pairs.size()));
-    std::vector<float*> to;
-    for (auto& stage : ends) to.push_back(stage.data());
+    const TracedEnds ends(model_.stages);
     CriticalPaths paths(model_);
-    if (!sampler.RunTraced(pairs, request_.closing_mean, budget, to, paths)) {
+    if (!sampler.RunTraced(TracedPairs(0), request_.closing_mean, budget,
+                           ends.to, paths)) {
       return false;
     }
     weights_ = paths.Weights();
-    return TakeCurvature(sampler, pairs, to, budget);
+    return true;
+  }
+
+  bool ExtendCurvature(int64_t samples, const base::Budget& budget,
+                       base::Executor& executor) {
+    const auto pairs = static_cast<size_t>(samples / kReplicasPerBend);
+    const size_t blocks =
+        std::max<size_t>(1, (pairs + kTracedPairs - 1) / kTracedPairs);
+    const size_t known = bends_.size();
+    if (blocks <= known) return true;
+    bends_.resize(blocks);
+    if (!ForBlocks(known, blocks, executor,
+                   [&](ReplicaSampler& sampler, size_t block) {
+                     return TakeBends(sampler, block, budget);
+                   })) {
+      return false;
+    }
+    curvature_.assign(model_.stages, {});
+    for (const auto& bends : bends_) {
+      for (int s = 0; s < model_.stages; ++s) {
+        for (int b = 0; b < EndControl::kBatches; ++b) {
+          curvature_[s][b] += bends[s][b] / static_cast<double>(blocks);
+        }
+      }
+    }
+    return true;
   }
 
   // E[(c^2 - 1) end] by Gauss and Hermite's rule with three nodes of the
   // control: of replicas that differ in it alone, so little is left to chance.
-  bool TakeCurvature(ReplicaSampler& sampler,
-                     const std::vector<ReplicaPair>& pairs,
-                     const std::vector<float*>& ends,
-                     const base::Budget& budget) {
-    curvature_.assign(model_.stages, {});
+  bool TakeBends(ReplicaSampler& sampler, size_t block,
+                 const base::Budget& budget) {
+    auto& bends = bends_[block];
+    bends.assign(model_.stages, {});
+    const std::vector<ReplicaPair> pairs = TracedPairs(block);
     std::vector<float> control(pairs.size());
     sampler.DrawControl(pairs, weights_, control.data());
+    const TracedEnds ends(model_.stages);
     const double each = static_cast<double>(2 * pairs.size()) /
                         static_cast<double>(EndControl::kBatches);
     for (const int node : {-1, 0, 1}) {
       const auto at = static_cast<float>(node * std::sqrt(3.0));
       const double weight = node == 0 ? -2.0 / 3 : 1.0 / 3;
       if (!sampler.RunMoved(pairs, weights_, control.data(), at, budget,
-                            ends)) {
+                            ends.to)) {
         return false;
       }
       for (int s = 0; s < model_.stages; ++s) {
         for (size_t i = 0; i < 2 * pairs.size(); ++i) {
-          curvature_[s][i / 2 % EndControl::kBatches] +=
-              weight * double{ends[s][i]} / each;
+          bends[s][i / 2 % EndControl::kBatches] +=
+              weight * double{ends.of[s][i]} / each;
         }
       }
     }
@@ -402,9 +490,10 @@ class ReplicaMaximum::Sampling {
     return Simulate(set, budget, executor);
   }
 
-  // What the leader made of each draw and its mirror image.
-  std::vector<float> LeaderEnds(int stage) const {
-    std::vector<float> ends;
+  // What the leader made of each draw and its mirror image; `ends` is room for
+  // it.
+  std::span<const float> LeaderEnds(int stage, std::vector<float>& ends) const {
+    if (kinds() == 1) return main().ends[stage];
     ends.reserve(2 * static_cast<size_t>(main().drawn[leader_]));
     for (const Run& run : main().runs) {
       if (run.kind != leader_) continue;
@@ -427,7 +516,8 @@ class ReplicaMaximum::Sampling {
   StageFit Fit(int stage, const EndControl& control) const {
     StageFit fit;
     fit.kinds.resize(kinds());
-    const std::vector<float> leader = LeaderEnds(stage);
+    std::vector<float> room;
+    const std::span<const float> leader = LeaderEnds(stage, room);
     fit.end = EndFit(leader, &control, &curvature_[stage]);
     fit.kinds[leader_] = {double(request_.kinds[leader_].count), fit.end.mean(),
                           fit.end.deviation()};
@@ -445,7 +535,7 @@ class ReplicaMaximum::Sampling {
 
   // The other kinds are compared with the leader on the draws they share: their
   // mean by a control variate, their deviation by its ratio.
-  void FitOthers(int stage, const std::vector<float>& leader,
+  void FitOthers(int stage, std::span<const float> leader,
                  StageFit& fit) const {
     if (kinds() == 1) return;
     const KindLaw lead = fit.kinds[leader_];
@@ -616,6 +706,7 @@ class ReplicaMaximum::Sampling {
   int leader_ = 0;                                // the kind that matters most
   ControlWeights weights_;                        // of the leader's draws
   std::vector<EndControl::Curvature> curvature_;  // of it, by stage
+  std::vector<std::vector<EndControl::Curvature>> bends_;  // by block, stage
   // Score of one among so many equal replicas as matter as much as all do, by
   // node of a law.
   std::vector<double> one_among_;
@@ -640,6 +731,10 @@ absl::StatusOr<std::vector<MaximumLaw>> ReplicaMaximum::Laws(
 
 stats::Moments ReplicaMaximum::EndOfStage(int stage) const {
   return sampling_->EndOfStage(stage);
+}
+
+StageLag ReplicaMaximum::LagBehind(int lead, int stage) const {
+  return sampling_->LagBehind(lead, stage);
 }
 
 MaximumLaw::Place MaximumLaw::PlaceOf(double score) {

@@ -65,6 +65,13 @@ struct MaximumRequest {
   uint64_t random_key = 0;
 };
 
+// By how much a replica ends one stage before another, in seconds.
+struct StageLag {
+  double mean = 0;  // of the kind where it is least
+  double deviation = 0;
+  double least_stalled = 0;  // of the replicas with rare stalls; or infinite
+};
+
 // Grows a set of simulated replicas and fits the maxima to it. The result
 // depends on the number of samples, not on the steps it was reached in. Not
 // thread-safe.
@@ -90,6 +97,10 @@ class ReplicaMaximum {
   // Mean and deviation of one replica's end of `stage`, in seconds.
   // Requires: Extend was OK.
   stats::Moments EndOfStage(int stage) const;
+
+  // How far the end of `stage` is behind that of `lead` in one replica.
+  // Requires: Extend was OK.
+  StageLag LagBehind(int lead, int stage) const;
 
  private:
   class Sampling;

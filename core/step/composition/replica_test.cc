@@ -445,8 +445,8 @@ TEST(ReplicaMaximum, GrowsToTheSameLawInAnySteps) {
   base::InlineExecutor executor;
   const base::UnlimitedBudget budget;
   ReplicaMaximum at_once(of->model, request), stepwise(of->model, request);
-  ASSERT_TRUE(at_once.Extend(1500, budget, executor).ok());
-  for (const int64_t samples : {200, 333, 1500}) {
+  ASSERT_TRUE(at_once.Extend(9000, budget, executor).ok());
+  for (const int64_t samples : {200, 333, 5000, 9000}) {
     ASSERT_TRUE(stepwise.Extend(samples, budget, executor).ok());
   }
   const auto a = at_once.Laws({true, true, true}, budget);
@@ -455,6 +455,52 @@ TEST(ReplicaMaximum, GrowsToTheSameLawInAnySteps) {
   for (size_t stage = 0; stage < a->size(); ++stage) {
     EXPECT_EQ((*a)[stage].seconds, (*b)[stage].seconds);
   }
+}
+
+TEST(ReplicaMaximum, StagesLagByTheDifferenceOfTheirEnds) {
+  StepProfile profile = NoisyPipeline();
+  profile.backward[0].compute =
+      Distribution::MakeMixture({{1 - 1e-5, Distribution::MakeNormal(5, 0.4)},
+                                 {1e-5, Distribution::MakeConstant(500)}});
+  for (const bool stalls : {false, true}) {
+    const auto of = BuildModel(stalls ? profile : NoisyPipeline());
+    ASSERT_NE(of, nullptr);
+    const MaximumRequest request = {
+        .kinds = {{0, 64}}, .factors = {}, .closing_mean = {0, 0, 0}};
+    ReplicaMaximum maximum(of->model, request);
+    base::InlineExecutor executor;
+    ASSERT_TRUE(maximum.Extend(1000, base::UnlimitedBudget(), executor).ok());
+    const StageLag lag = maximum.LagBehind(0, 2);
+    EXPECT_NEAR(lag.mean,
+                maximum.EndOfStage(0).mean - maximum.EndOfStage(2).mean, 1e-9);
+    EXPECT_GT(lag.deviation, 0);
+    EXPECT_LT(lag.deviation, maximum.EndOfStage(0).standard_deviation);
+    EXPECT_EQ(std::isfinite(lag.least_stalled), stalls);
+    EXPECT_EQ(maximum.LagBehind(1, 1).mean, 0);
+  }
+}
+
+// The second of two kinds has a quicker first stage, which is the last to end.
+TEST(ReplicaMaximum, TheKindThatLagsLeastCounts) {
+  const auto of = BuildModel(NoisyPipeline());
+  ASSERT_NE(of, nullptr);
+  KindFactors even, slow;
+  for (const auto& site : of->model.sites) {
+    for (auto* values : {&even.mean, &even.spread, &slow.spread}) {
+      values->push_back(1);
+    }
+    slow.mean.push_back(site.stage == 0 ? 0.8f : 1);
+  }
+  const MaximumRequest request = {.kinds = {{0, 4}, {1, 4}},
+                                  .factors = {even, slow},
+                                  .closing_mean = {0, 0, 0}};
+  const MaximumRequest alone = {
+      .kinds = {{0, 4}}, .factors = {even}, .closing_mean = {0, 0, 0}};
+  base::InlineExecutor executor;
+  ReplicaMaximum both(of->model, request), one(of->model, alone);
+  ASSERT_TRUE(both.Extend(1000, base::UnlimitedBudget(), executor).ok());
+  ASSERT_TRUE(one.Extend(1000, base::UnlimitedBudget(), executor).ok());
+  EXPECT_LT(both.LagBehind(0, 2).mean, one.LagBehind(0, 2).mean - 1e-4);
 }
 
 TEST(ReplicaMaximum, StopsWhenCancelled) {

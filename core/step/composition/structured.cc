@@ -22,8 +22,8 @@ constexpr int64_t kFewestSamples = 256;
 // Error of a quantile from the replicas, as a share of the distance between the
 // quartiles, and the draws and replicas that reaching it may cost.
 constexpr double kTargetError = 0.018;
-constexpr double kMostDraws = 7e6;
-constexpr double kMostSamples = 3 << 14;
+constexpr double kMostDraws = 5e6;
+constexpr double kMostSamples = 5 << 13;
 // From one look to the next.
 constexpr int64_t kMostGrowth = 4;
 constexpr double kWorthGrowing = 1.25;
@@ -230,35 +230,56 @@ class Structured {
     return true;
   }
 
-  // Stages whose latest conceivable end is not behind the earliest of the one
-  // that leads.
+  // The longest lane's closing at `score`, and how far off it is from that at
+  // score 0: root of the sum of squares over its tasks, which are independent.
+  struct ClosingAt {
+    double seconds = 0;
+    double off = 0;
+  };
+  ClosingAt LongestClosing(int stage, double score, double log_ratio) const {
+    ClosingAt closing;
+    for (const ClosingTask& task : integral_.closings[stage].tasks) {
+      double middle = 0, longest = 0;
+      for (const ScoreLaw& law : task.law) {
+        middle = std::max(middle, law.At(0));
+        longest = std::max(longest, law.At(score));
+      }
+      const double factor =
+          task.factor_class == FactorClass::kNetwork ? std::exp(log_ratio) : 1;
+      closing.seconds += middle * factor;
+      closing.off = std::hypot(closing.off, (longest - middle) * factor);
+    }
+    return closing;
+  }
+
+  // Stages that can conceivably end behind the one that leads. Where no replica
+  // lags by less than so much, the latest on a stage lags by that, too.
   void MarkNeeded() {
     integral_.needed.assign(graph_.grid.stages, false);
-    const double replicas = graph_.grid.replicas;
-    const double earliest = ScoreOfOneAmong(replicas, -kConceivableScore);
-    const double latest = ScoreOfOneAmong(replicas, kConceivableScore);
+    const double latest =
+        ScoreOfOneAmong(graph_.grid.replicas, kConceivableScore);
     for (const Node& node : nodes_) {
-      double lead = 0;
-      std::vector<double> end(graph_.grid.stages);
+      int lead = 0;
+      double end = -INFINITY;
+      std::vector<ClosingAt> closing;
       for (int stage = 0; stage < graph_.grid.stages; ++stage) {
-        const auto moments = node.maximum->EndOfStage(stage);
-        auto at = [&](double score, double closing_score) {
-          double seconds = moments.mean + score * moments.standard_deviation;
-          for (const auto& task : integral_.closings[stage].tasks) {
-            double longest = 0;
-            for (const ScoreLaw& law : task.law) {
-              longest = std::max(longest, law.At(closing_score));
-            }
-            seconds += longest;
-          }
-          return seconds;
-        };
-        lead = std::max(lead, at(earliest, -kConceivableScore));
         // Lanes are draws of their own: a little further out.
-        end[stage] = at(latest, kConceivableScore + 1);
+        closing.push_back(
+            LongestClosing(stage, kConceivableScore + 1, node.log_ratio));
+        const double own =
+            node.maximum->EndOfStage(stage).mean + closing[stage].seconds;
+        if (own > end) lead = stage;
+        end = std::max(end, own);
       }
+      const ClosingAt least =
+          LongestClosing(lead, -kConceivableScore, node.log_ratio);
       for (int stage = 0; stage < graph_.grid.stages; ++stage) {
-        if (end[stage] >= lead * (nodes_.size() > 1 ? 0.98 : 1.0)) {
+        const StageLag lag = node.maximum->LagBehind(lead, stage);
+        const double ahead = least.seconds - closing[stage].seconds;
+        const double off = std::hypot(least.off, closing[stage].off);
+        const double together = std::hypot(off, latest * lag.deviation);
+        if (stage == lead || lag.mean + ahead <= together ||
+            lag.least_stalled + ahead <= off) {
           integral_.needed[stage] = true;
         }
       }
