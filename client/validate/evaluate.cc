@@ -58,21 +58,23 @@ double AllocatedBytes(const Job& job) {
   return use.total() - use.reserve;
 }
 
-absl::StatusOr<double> Predict(const JobSubject& subject, Quantity quantity,
+absl::StatusOr<double> Predict(const JobSubject& subject,
+                               const Measured& measured,
                                const Constants& constants) {
   const Job& job = subject.job;
-  switch (quantity) {
+  switch (measured.quantity) {
     case Quantity::kStep:
     case Quantity::kModelFlops:
     case Quantity::kExecutedFlops:
       return StepSeconds(subject, constants);
     case Quantity::kLayerForward:
     case Quantity::kLayerBackward:
-      return LayerSeconds(subject, quantity, constants);
+      return LayerSeconds(subject, measured.quantity, constants);
     case Quantity::kPeakMemory:
       return AllocatedBytes(job);
     case Quantity::kParameters:
-      return workload::ParameterCount(job.model);
+      return workload::ParameterCount(workload::MixtureModel{
+          job.model, measured.latent_attention, measured.mixture});
   }
   return absl::InternalError("a quantity without a prediction");
 }
@@ -109,7 +111,7 @@ absl::StatusOr<Outcome> Evaluate(const Measured& measured,
   }
   const auto subject = ReadSubject(measured);
   if (!subject.ok()) return subject.status();
-  const auto predicted = Predict(*subject, measured.quantity, constants);
+  const auto predicted = Predict(*subject, measured, constants);
   if (!predicted.ok()) return predicted.status();
   return Outcome{*predicted, MeasuredValue(measured, subject->job)};
 }

@@ -5,10 +5,12 @@
 #ifndef PRISM_CLIENT_VALIDATE_MEASURED_H_
 #define PRISM_CLIENT_VALIDATE_MEASURED_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/base/violations.h"
+#include "core/workload/parameters.h"
 #include "prism/v1/prediction_service.pb.h"
 
 namespace prism::validate {
@@ -31,6 +33,9 @@ struct Measured {
   Quantity quantity = Quantity::kStep;
   double value = 0;  // above 0
   prism::v1::Question question;
+  // Of kParameters alone: what a question's model cannot say.
+  std::optional<workload::LatentAttention> latent_attention;
+  std::optional<workload::Mixture> mixture;
   // Why the model has no answer; empty where it has.
   std::string not_covered;
 };

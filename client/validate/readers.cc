@@ -4,8 +4,9 @@ namespace prism::validate {
 
 Measurements ReadFolder(const DataFolder& folder) {
   Measurements found;
-  for (const SetReader read : {ReadPublishedSet, ReadMlperf, ReadVtrain,
-                               ReadSimumax, ReadLlmFoundry, ReadTorchtitan}) {
+  for (const SetReader read :
+       {ReadPublishedSet, ReadMlperf, ReadVtrain, ReadSimumax, ReadLlmFoundry,
+        ReadTorchtitan, ReadModelFiles}) {
     read(folder, found);
   }
   return found;

@@ -29,6 +29,7 @@ void ReadVtrain(const DataFolder& folder, Measurements& found);
 void ReadSimumax(const DataFolder& folder, Measurements& found);
 void ReadLlmFoundry(const DataFolder& folder, Measurements& found);
 void ReadTorchtitan(const DataFolder& folder, Measurements& found);
+void ReadModelFiles(const DataFolder& folder, Measurements& found);
 
 // All of them.
 Measurements ReadFolder(const DataFolder& folder);

@@ -24,7 +24,8 @@ std::string Signed(double share) {
 std::string Amount(double value, const std::string& unit) {
   if (unit == "seconds") return render::Duration(value);
   if (unit == "bytes") return render::Bytes(value);
-  return render::Rate(value);
+  return value < 1e9 ? absl::StrFormat("%.4g M", value / 1e6)
+                     : absl::StrFormat("%.1f B", value / 1e9);
 }
 
 std::string Fitted(const SourceReport& source) {

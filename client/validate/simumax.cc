@@ -107,8 +107,7 @@ std::optional<v1::Model> FindModel(const DataFolder& folder,
   return model;
 }
 
-void SetJob(JsonRow& row, v1::Job& job) {
-  const std::string name = row.Text("case");
+void SetJob(JsonRow& row, const std::string& name, v1::Job& job) {
   v1::Parallelism& parallelism = *job.mutable_parallelism();
   parallelism.set_tensor(PartOf(name, "tp", 1));
   parallelism.set_context(PartOf(name, "cp", 1));
@@ -133,7 +132,7 @@ Measured Read(const DataFolder& folder, JsonRow& row) {
   const std::string model_name = row.Text("model");
   measured.family = model_name;
   v1::Job& job = *measured.question.mutable_job();
-  SetJob(row, job);
+  SetJob(row, measured.name, job);
   if (const auto model = FindModel(folder, model_name)) {
     *job.mutable_model() = *model;
     job.mutable_model()->set_layers(row.Count("layer_num"));
