@@ -18,6 +18,7 @@ constexpr Range kSeconds = {0, 10};
 constexpr Range kShare = {1e-6, 1};
 constexpr Range kFactor = {1e-6, 10};
 constexpr Range kAtLeastZero = {0, 1e9};
+constexpr Range kRate = {1e-6, 1e18};
 
 // Puts the group's name before that of each of its constants.
 template <typename Visit>
@@ -62,12 +63,49 @@ void VisitOperators(Speeds& speeds, const Visit& visit) {
 }
 
 template <typename Speeds, typename Visit>
-void VisitLinks(Speeds& speeds, const Visit& visit) {
-  visit("launch_seconds", speeds.launch_seconds, kSeconds);
-  visit("efficiency", speeds.efficiency, kShare);
-  visit("transfer_efficiency", speeds.transfer_efficiency, kShare);
+void VisitProtocol(Speeds& speeds, const Visit& visit) {
+  visit("start_seconds", speeds.start_seconds, kSeconds);
+  visit("hop_seconds", speeds.hop_seconds, kSeconds);
+  visit("share", speeds.share, kShare);
   visit("ramp_seconds", speeds.ramp_seconds, kSeconds);
-  visit("ramp_exponent", speeds.ramp_exponent, kAtLeastZero);
+}
+
+template <typename Speeds, typename Visit>
+void VisitFlagged(Speeds& speeds, const Visit& visit) {
+  visit("hop_seconds", speeds.hop_seconds, kSeconds);
+  visit("most_bytes_per_second", speeds.most_bytes_per_second, kRate);
+}
+
+template <typename Speeds, typename Visit>
+void VisitNode(Speeds& speeds, const Visit& visit) {
+  VisitProtocol(speeds.ll, In("ll", visit));
+  VisitProtocol(speeds.ll128, In("ll128", visit));
+  VisitProtocol(speeds.simple, In("simple", visit));
+  VisitProtocol(speeds.in_switch, In("in_switch", visit));
+  visit("peer_seconds", speeds.peer_seconds, kSeconds);
+}
+
+template <typename Speeds, typename Visit>
+void VisitNetwork(Speeds& speeds, const Visit& visit) {
+  VisitFlagged(speeds.ll, In("ll", visit));
+  VisitFlagged(speeds.ll128, In("ll128", visit));
+  VisitProtocol(speeds.simple, In("simple", visit));
+  VisitProtocol(speeds.transfer, In("transfer", visit));
+  visit("card_seconds", speeds.card_seconds, kSeconds);
+  visit("tree_share", speeds.tree_share, kShare);
+  visit("peer_seconds", speeds.peer_seconds, kSeconds);
+  visit("exchange_share", speeds.exchange_share, kShare);
+}
+
+template <typename Speeds, typename Visit>
+void VisitLinks(Speeds& speeds, const Visit& visit) {
+  VisitNode(speeds.nvlink3, In("nvlink3", visit));
+  VisitNode(speeds.nvlink4, In("nvlink4", visit));
+  VisitNetwork(speeds.network, In("network", visit));
+  VisitProtocol(speeds.node_transfer, In("node_transfer", visit));
+  VisitProtocol(speeds.node_bulk_transfer, In("node_bulk_transfer", visit));
+  visit("through_share", speeds.through_share, kShare);
+  visit("own_share", speeds.own_share, kAtLeastZero);
 }
 
 template <typename ConstantsType, typename Visit>

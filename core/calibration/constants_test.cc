@@ -17,13 +17,14 @@ TEST(ConstantsTest, NamesAreThePathsOfMembers) {
   ASSERT_TRUE(SetConstant(constants, "operators.launch_seconds", 0.5).ok());
   ASSERT_TRUE(
       SetConstant(constants, "operators.hopper.product_fp8", 0.75).ok());
-  ASSERT_TRUE(SetConstant(constants, "links.ramp_seconds", 0.25).ok());
+  ASSERT_TRUE(
+      SetConstant(constants, "links.nvlink3.simple.ramp_seconds", 0.25).ok());
   EXPECT_EQ(constants.operators.launch_seconds, 0.5);
   EXPECT_EQ(constants.operators.of(hardware::Architecture::kHopper)
                 .product[static_cast<size_t>(hardware::NumberFormat::kFp8)],
             0.75);
-  EXPECT_EQ(constants.links.ramp_seconds, 0.25);
-  EXPECT_THAT(ConstantNames(), Contains("links.ramp_exponent"));
+  EXPECT_EQ(constants.links.nvlink3.simple.ramp_seconds, 0.25);
+  EXPECT_THAT(ConstantNames(), Contains("links.network.ll.hop_seconds"));
 }
 
 TEST(ConstantsTest, EveryNameIsADifferentConstant) {
@@ -57,11 +58,12 @@ TEST(ConstantsTest, ValuesOutsideTheRangeAreRefusedAndNamed) {
         std::numeric_limits<double>::infinity()}) {
     Constants constants;
     const absl::Status status =
-        SetConstant(constants, "links.efficiency", value);
+        SetConstant(constants, "links.network.tree_share", value);
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << value;
     EXPECT_THAT(std::string(status.message()),
-                HasSubstr("links.efficiency is"));
-    EXPECT_EQ(constants.links.efficiency, Constants().links.efficiency);
+                HasSubstr("links.network.tree_share is"));
+    EXPECT_EQ(constants.links.network.tree_share,
+              Constants().links.network.tree_share);
   }
 }
 

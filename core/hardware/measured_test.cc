@@ -1,4 +1,4 @@
-// Operator and collective times against measured ones.
+// Operator times against measured ones.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "core/hardware/fabric.h"
 #include "core/hardware/operator_time.h"
 
 namespace prism::hardware {
@@ -57,30 +56,6 @@ LogError ProductError(const char* accelerator, const char* table) {
   return error;
 }
 
-CollectiveKind KindOf(const std::string& operation) {
-  if (operation == "all_gather") return CollectiveKind::kAllGather;
-  if (operation == "reduce_scatter") return CollectiveKind::kReduceScatter;
-  return CollectiveKind::kAllReduce;
-}
-
-// Of whole nodes.
-LogError CollectiveError(const char* accelerator, const char* table) {
-  Cluster cluster;
-  cluster.accelerator = accelerator;
-  const Fabric fabric(cluster, *FindAccelerator(accelerator));
-  LogError error;
-  for (const Row& row : ReadTable(table)) {
-    const int64_t gpus = std::stoll(row[1]);
-    if (gpus != 8) continue;
-    const GroupShape shape = {.members = gpus, .in_unit = {gpus}};
-    error.Add(
-        1e3 * fabric.CollectiveTime(KindOf(row[0]), std::stod(row[2]), shape)
-                  .seconds,
-        std::stod(row[3]));
-  }
-  return error;
-}
-
 TEST(MeasuredProductsTest, A100IsWithinThreePercentOnAverage) {
   const LogError error = ProductError("a100-80gb-sxm", "gemm_a100_sxm.csv");
   EXPECT_GT(error.count(), 200);
@@ -91,18 +66,6 @@ TEST(MeasuredProductsTest, H100IsWithinEightPercentOnAverage) {
   const LogError error = ProductError("h100-80gb-sxm", "gemm_h100_sxm.csv");
   EXPECT_GT(error.count(), 200);
   EXPECT_LT(error.mean(), 0.08);  // outliers are not followed
-}
-
-TEST(MeasuredCollectivesTest, A100NodesAreWithinTwelvePercent) {
-  const LogError error = CollectiveError("a100-80gb-sxm", "nccl_a100_sxm.csv");
-  EXPECT_GT(error.count(), 20);
-  EXPECT_LT(error.mean(), 0.12);
-}
-
-TEST(MeasuredCollectivesTest, H100NodesAreWithinTwentyPercent) {
-  const LogError error = CollectiveError("h100-80gb-sxm", "nccl_h100_sxm.csv");
-  EXPECT_GT(error.count(), 20);
-  EXPECT_LT(error.mean(), 0.20);
 }
 
 }  // namespace
