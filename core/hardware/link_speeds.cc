@@ -3,31 +3,20 @@
 namespace prism::hardware {
 namespace {
 
-// NVLink 4 of H100, in bytes per second; links of the generation before are
-// slower.
-constexpr double kNvlink4Rate = 450e9;
-
-bool StartsWith(std::string_view text, std::string_view start) {
-  return text.substr(0, start.size()) == start;
+bool HasNvlink4(const Accelerator& accelerator) {
+  return accelerator.architecture == Architecture::kHopper ||
+         accelerator.architecture == Architecture::kBlackwell;
 }
 
 }  // namespace
 
 bool SwitchesReduce(const Accelerator& accelerator) {
-  for (const std::string_view family :
-       {"h100-", "h200-", "b200-", "b300-", "gb200-", "gb300-"}) {
-    if (StartsWith(accelerator.name, family)) {
-      return accelerator.node_link_bytes_per_second >= kNvlink4Rate;
-    }
-  }
-  return false;
+  return HasNvlink4(accelerator);
 }
 
 const NodeSpeeds& NodeSpeedsOf(const LinkSpeeds& speeds,
                                const Accelerator& accelerator) {
-  return accelerator.node_link_bytes_per_second >= kNvlink4Rate
-             ? speeds.nvlink4
-             : speeds.nvlink3;
+  return HasNvlink4(accelerator) ? speeds.nvlink4 : speeds.nvlink3;
 }
 
 }  // namespace prism::hardware

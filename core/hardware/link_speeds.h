@@ -56,7 +56,7 @@ struct NetworkSpeeds {
 };
 
 struct LinkSpeeds {
-  // A100 (NVLink 3); stands in for V100 and whatever has slower links.
+  // A100 (NVLink 3); stands in for V100 and for the links of other makers.
   NodeSpeeds nvlink3 = {
       .ll = {.start_seconds = 9.11e-6, .hop_seconds = 0.499e-6, .share = 0.064},
       .ll128 = {.start_seconds = 11e-6,
@@ -67,7 +67,7 @@ struct LinkSpeeds {
                  .share = 0.806,
                  .ramp_seconds = 14e-6},
       .peer_seconds = 0.52e-6};
-  // H100 (NVLink 4); stands in for everything newer.
+  // H100 (NVLink 4); stands in for Blackwell.
   NodeSpeeds nvlink4 = {.ll = {.start_seconds = 4.14e-6,
                                .hop_seconds = 0.285e-6,
                                .share = 0.0167},

@@ -3,71 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <fstream>
 #include <map>
-#include <sstream>
 #include <string>
 #include <tuple>
-#include <vector>
 
 #include "core/hardware/fabric.h"
+#include "core/hardware/measured_table.h"
 
 namespace prism::hardware {
 namespace {
-
-// A row by the names of its columns.
-using Row = std::map<std::string, std::string>;
-
-std::vector<std::string> Cells(const std::string& line) {
-  std::vector<std::string> cells;
-  std::istringstream stream(line);
-  std::string cell;
-  while (std::getline(stream, cell, ',')) cells.push_back(cell);
-  return cells;
-}
-
-std::vector<Row> ReadTable(const std::string& name) {
-  std::ifstream file(std::string(PRISM_SOURCE_DIR) +
-                     "/tests/data/collectives/" + name);
-  std::string line;
-  std::getline(file, line);
-  const std::vector<std::string> heading = Cells(line);
-  std::vector<Row> rows;
-  while (std::getline(file, line)) {
-    const std::vector<std::string> cells = Cells(line);
-    Row& row = rows.emplace_back();
-    for (size_t i = 0; i < heading.size(); ++i) row[heading[i]] = cells[i];
-  }
-  return rows;
-}
-
-Cluster ClusterOf(const Row& row) {
-  Cluster cluster;
-  cluster.accelerator = row.at("accelerator");
-  cluster.nodes = 64;
-  cluster.gpus_per_node = std::stoll(row.at("gpus_per_node"));
-  cluster.fabric = {
-      {.name = "node",
-       .gpus = cluster.gpus_per_node,
-       .bytes_per_second = 1e9 * std::stod(row.at("node_gigabytes_per_second")),
-       .latency_seconds = kNodeLinkLatencySeconds},
-      {.name = "network",
-       .gpus = cluster.gpus(),
-       .bytes_per_second =
-           1e9 * std::stod(row.at("network_gigabytes_per_second")),
-       .latency_seconds = kNetworkLatencySeconds}};
-  return cluster;
-}
-
-std::map<std::string, Fabric> Fabrics() {
-  std::map<std::string, Fabric> fabrics;
-  for (const Row& row : ReadTable("clusters.csv")) {
-    fabrics.insert(
-        {row.at("source"),
-         Fabric(ClusterOf(row), *FindAccelerator(row.at("accelerator")))});
-  }
-  return fabrics;
-}
 
 CollectiveKind KindOf(const std::string& operation) {
   static const std::map<std::string, CollectiveKind> kKinds = {
@@ -78,10 +22,10 @@ CollectiveKind KindOf(const std::string& operation) {
   return kKinds.at(operation);
 }
 
-double Predicted(const Fabric& fabric, const Row& row) {
-  const int64_t nodes = std::stoll(row.at("nodes"));
-  const int64_t gpus = std::stoll(row.at("gpus"));
-  const double bytes = std::stod(row.at("bytes"));
+double Predicted(const Fabric& fabric, const MeasuredRow& row) {
+  const int64_t nodes = Count(row, "nodes");
+  const int64_t gpus = Count(row, "gpus");
+  const double bytes = Number(row, "bytes");
   if (row.at("operation") == "transfer") {
     return fabric.TransferTime(bytes, nodes == 1 ? 0 : 1).seconds;
   }
@@ -105,7 +49,7 @@ struct Error {
 using Group =
     std::tuple<std::string, std::string, std::string, std::string, std::string>;
 
-Group GroupOf(const Row& row) {
+Group GroupOf(const MeasuredRow& row) {
   return {row.at("source"), row.at("nodes"), row.at("gpus"),
           row.at("operation"), row.at("algorithm")};
 }
@@ -114,12 +58,12 @@ Group GroupOf(const Row& row) {
 constexpr double kSmallBytes = 65536;
 
 std::map<Group, Error> Errors() {
-  const std::map<std::string, Fabric> fabrics = Fabrics();
+  const std::map<std::string, Fabric> fabrics = MeasuredFabrics();
   std::map<Group, Error> errors;
-  for (const Row& row : ReadTable("measured.csv")) {
-    if (std::stod(row.at("bytes")) < kSmallBytes) continue;
+  for (const MeasuredRow& row : ReadMeasured("measured.csv")) {
+    if (Number(row, "bytes") < kSmallBytes) continue;
     errors[GroupOf(row)].Add(Predicted(fabrics.at(row.at("source")), row),
-                             1e-6 * std::stod(row.at("microseconds")));
+                             1e-6 * Number(row, "microseconds"));
   }
   return errors;
 }
@@ -129,13 +73,13 @@ std::map<Group, Error> Errors() {
 TEST(MeasuredCollectivesTest, AreAsFarFromTheModelAsTheFitSays) {
   const std::map<Group, Error> errors = Errors();
   int compared = 0;
-  for (const Row& row : ReadTable("errors.csv")) {
+  for (const MeasuredRow& row : ReadMeasured("errors.csv")) {
     if (row.at("algorithm") != "best") continue;
     const Error& error = errors.at(GroupOf(row));
-    EXPECT_NEAR(error.mean(), std::stod(row.at("mean_error")), 1e-4)
+    EXPECT_NEAR(error.mean(), Number(row, "mean_error"), 1e-4)
         << row.at("source") << " " << row.at("nodes") << " nodes, "
         << row.at("gpus") << " GPUs, " << row.at("operation");
-    EXPECT_EQ(error.count, std::stod(row.at("rows")));
+    EXPECT_EQ(error.count, Number(row, "rows"));
     ++compared;
   }
   EXPECT_GT(compared, 70);
@@ -180,20 +124,20 @@ TEST(MeasuredCollectivesTest, BetweenNodesAreWithinFifteenPercent) {
 
 // The library would take the faster of ring and tree.
 TEST(MeasuredCollectivesTest, FasterOfRingAndTreeIsWithinFifteenPercent) {
-  const std::map<std::string, Fabric> fabrics = Fabrics();
-  std::map<std::string, Row> faster;
-  for (const Row& row : ReadTable("measured.csv")) {
+  const std::map<std::string, Fabric> fabrics = MeasuredFabrics();
+  std::map<std::string, MeasuredRow> faster;
+  for (const MeasuredRow& row : ReadMeasured("measured.csv")) {
     if (row.at("algorithm") == "best") continue;
-    Row& best = faster[row.at("nodes") + "," + row.at("bytes")];
-    if (best.empty() || std::stod(row.at("microseconds")) <
-                            std::stod(best.at("microseconds"))) {
+    MeasuredRow& best = faster[row.at("nodes") + "," + row.at("bytes")];
+    if (best.empty() ||
+        Number(row, "microseconds") < Number(best, "microseconds")) {
       best = row;
     }
   }
   Error error;
   for (const auto& [key, row] : faster) {
     error.Add(Predicted(fabrics.at(row.at("source")), row),
-              1e-6 * std::stod(row.at("microseconds")));
+              1e-6 * Number(row, "microseconds"));
   }
   EXPECT_EQ(error.count, 27);
   EXPECT_LT(error.mean(), 0.15);
