@@ -42,6 +42,8 @@ void VisitArchitecture(Speeds& speeds, const Visit& visit) {
   visit("attention_backward", speeds.vendor_attention.backward, kShare);
   visit("flash_attention2_forward", speeds.flash_attention2.forward, kShare);
   visit("flash_attention2_backward", speeds.flash_attention2.backward, kShare);
+  visit("triton_attention_forward", speeds.triton_attention.forward, kShare);
+  visit("triton_attention_backward", speeds.triton_attention.backward, kShare);
 }
 
 template <typename Speeds, typename Visit>
@@ -55,6 +57,7 @@ void VisitOperators(Speeds& speeds, const Visit& visit) {
         kAtLeastZero);
   visit("attention_backward_head_power", speeds.attention_backward_head_power,
         kAtLeastZero);
+  visit("power_exponent", speeds.power_exponent, kAtLeastZero);
   for (size_t i = 0; i < speeds.architectures.size(); ++i) {
     const auto name =
         hardware::ArchitectureName(static_cast<hardware::Architecture>(i));

@@ -57,11 +57,19 @@ LinkTime SlowestOf(const hardware::Fabric& fabric,
   return slowest;
 }
 
-// Transformer Engine calls the vendor's kernels, the others FlashAttention-2.
+// Transformer Engine calls the vendor's kernels; models of llm-foundry came
+// with kernels in Triton.
 hardware::AttentionLibrary LibraryOf(workload::Framework framework) {
-  return framework == workload::Framework::kMegatronCore
-             ? hardware::AttentionLibrary::kVendor
-             : hardware::AttentionLibrary::kFlashAttention2;
+  switch (framework) {
+    case workload::Framework::kMegatronCore:
+      return hardware::AttentionLibrary::kVendor;
+    case workload::Framework::kFsdp:
+      return hardware::AttentionLibrary::kTriton;
+    case workload::Framework::kMegatronLm:
+    case workload::Framework::kTorchtitan:
+      return hardware::AttentionLibrary::kFlashAttention2;
+  }
+  return hardware::AttentionLibrary::kFlashAttention2;
 }
 
 hardware::AttentionKernel AttentionOf(const workload::Operator& op,

@@ -10,12 +10,12 @@ namespace {
 
 TEST(CatalogueTest, HoldsWhatClustersAreBuiltOf) {
   for (const char* name :
-       {"v100-16gb-sxm", "v100-32gb-sxm",  "a100-40gb-sxm",  "a100-80gb-sxm",
-        "h100-80gb-sxm", "h200-141gb-sxm", "b200-180gb-sxm", "b300-270gb-sxm",
-        "gb200-186gb",   "gb300-279gb",    "l40s-48gb",      "rtx-4090-24gb",
-        "mi250x-128gb",  "mi300x-192gb",   "mi325x-256gb",   "tpu-v4",
-        "tpu-v5e",       "tpu-v5p",        "gaudi2-96gb",    "gaudi3-128gb",
-        "trainium2-96gb"}) {
+       {"v100-16gb-sxm",  "v100-32gb-sxm", "a100-40gb-sxm",  "a100-80gb-sxm",
+        "h100-80gb-sxm",  "h100-96gb-sxm", "h200-141gb-sxm", "b200-180gb-sxm",
+        "b300-270gb-sxm", "gb200-186gb",   "gb300-279gb",    "l40s-48gb",
+        "rtx-4090-24gb",  "mi250x-128gb",  "mi300x-192gb",   "mi325x-256gb",
+        "tpu-v4",         "tpu-v5e",       "tpu-v5p",        "gaudi2-96gb",
+        "gaudi3-128gb",   "trainium2-96gb"}) {
     ASSERT_NE(FindAccelerator(name), nullptr) << name;
     EXPECT_EQ(FindAccelerator(name)->name, name);
   }

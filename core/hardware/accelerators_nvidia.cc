@@ -68,6 +68,17 @@ Accelerator Hopper(std::string_view name, std::string_view source,
   };
 }
 
+// With slower memory, under a lower limit of power.
+Accelerator H100At500Watts() {
+  Accelerator h100 =
+      Hopper("h100-96gb-sxm",
+             "torchtitan, docs/performance, December 2024 (Grand Teton, "
+             "2.4 TB/s, 500 W)",
+             95.0, 2400 * kGiga);
+  h100.maximum_watts = 500;
+  return h100;
+}
+
 Accelerator L40s() {
   return {
       .name = "l40s-48gb",
@@ -128,6 +139,7 @@ std::span<const Accelerator> NvidiaAccelerators() {
              "NVIDIA H200 Tensor Core GPU data sheet, 2024; "
              "DGX H200 data sheet (8x400 Gb/s)",
              139.8, 4800 * kGiga),
+      H100At500Watts(),
       L40s(),
       Rtx4090(),
   };

@@ -15,6 +15,7 @@ namespace prism::hardware {
 enum class AttentionLibrary {
   kVendor,           // cuDNN and its like, or FlashAttention-3 and later
   kFlashAttention2,  // written for Ampere; elsewhere it runs below the others
+  kTriton,           // of 2022 and 2023, by the algorithm before that
 };
 
 // Shares of peak of a fused attention kernel over endless sequences with heads
@@ -33,6 +34,9 @@ struct ArchitectureSpeeds {
   double memory_efficiency = 0.75;
   AttentionSpeeds vendor_attention;
   AttentionSpeeds flash_attention2;
+  AttentionSpeeds triton_attention;
+  // Power of the modules that these shares were measured on; 0: any.
+  double watts = 0;
 };
 
 // As compiled in.
@@ -50,6 +54,9 @@ struct OperatorSpeeds {
   // Speed goes with this power of the head's size below 128.
   double attention_forward_head_power = 0.45;
   double attention_backward_head_power = 0.2;
+  // Under a lower limit than the architecture's `watts`, products and fused
+  // attention go with this power of it.
+  double power_exponent = 1.1;
 
   std::array<ArchitectureSpeeds, kArchitectures> architectures =
       DefaultArchitectureSpeeds();

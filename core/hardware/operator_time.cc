@@ -16,8 +16,24 @@ double ResultBytes(NumberFormat format) {
 
 const AttentionSpeeds& AttentionOf(const ArchitectureSpeeds& speeds,
                                    AttentionLibrary library) {
-  return library == AttentionLibrary::kVendor ? speeds.vendor_attention
-                                              : speeds.flash_attention2;
+  switch (library) {
+    case AttentionLibrary::kVendor:
+      return speeds.vendor_attention;
+    case AttentionLibrary::kFlashAttention2:
+      return speeds.flash_attention2;
+    case AttentionLibrary::kTriton:
+      return speeds.triton_attention;
+  }
+  return speeds.vendor_attention;
+}
+
+// Share of its arithmetic that an accelerator keeps under its power limit.
+double PowerShare(const Accelerator& accelerator,
+                  const OperatorSpeeds& speeds) {
+  const double watts = speeds.of(accelerator.architecture).watts;
+  if (watts == 0 || accelerator.maximum_watts == 0) return 1;
+  return std::pow(std::min(1.0, accelerator.maximum_watts / watts),
+                  speeds.power_exponent);
 }
 
 }  // namespace
@@ -49,6 +65,7 @@ OperatorModel::OperatorModel(const Accelerator& accelerator,
     : accelerator_(accelerator),
       speeds_(speeds),
       attention_(AttentionOf(speeds.of(accelerator.architecture), library)),
+      power_share_(PowerShare(accelerator, speeds)),
       table_(ProductTable::Of(accelerator.architecture)) {
   for (int i = 0; i < kNumberFormats; ++i) {
     formats_[static_cast<size_t>(i)] = FormatOf(static_cast<NumberFormat>(i));
@@ -66,7 +83,8 @@ OperatorModel::Format OperatorModel::FormatOf(NumberFormat format) const {
                     .processors = static_cast<double>(accelerator_.processors),
                     .operand_bytes = BytesOf(peak.format),
                     .result_bytes = ResultBytes(peak.format)},
-          .efficiency = speeds.product[static_cast<size_t>(peak.format)]};
+          .efficiency =
+              power_share_ * speeds.product[static_cast<size_t>(peak.format)]};
 }
 
 double OperatorModel::MatrixProductSeconds(const MatrixProduct& product,
@@ -92,8 +110,8 @@ double OperatorModel::AttentionSeconds(const AttentionKernel& kernel,
                                        NumberFormat format) const {
   const double peak =
       formats_[static_cast<size_t>(format)].rates.flops_per_second;
-  const double most =
-      kernel.backward ? attention_.backward : attention_.forward;
+  const double most = power_share_ * (kernel.backward ? attention_.backward
+                                                      : attention_.forward);
   const double power = kernel.backward ? speeds_.attention_backward_head_power
                                        : speeds_.attention_forward_head_power;
   const double ramp = (kernel.backward ? speeds_.attention_backward_ramp

@@ -61,6 +61,7 @@ class OperatorModel final {
   Accelerator accelerator_;
   OperatorSpeeds speeds_;
   AttentionSpeeds attention_;
+  double power_share_;
   const ProductTable& table_;
   std::array<Format, kNumberFormats> formats_;
 };

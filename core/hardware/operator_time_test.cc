@@ -186,6 +186,50 @@ TEST(AttentionTest, IsNearPublishedSpeeds) {
   }
 }
 
+TEST(AttentionTest, EarlierKernelsAreSlower) {
+  const AttentionKernel kernel = {.flops = 1e12, .sequence = 4096};
+  double before = 0;
+  for (const AttentionLibrary library :
+       {kVendor, kFlash2, AttentionLibrary::kTriton}) {
+    const OperatorModel h100(*FindAccelerator("h100-80gb-sxm"), {}, library);
+    const double seconds = h100.AttentionSeconds(kernel, NumberFormat::kBf16);
+    EXPECT_GT(seconds, before);
+    before = seconds;
+  }
+}
+
+TEST(PowerTest, ALowerLimitSlowsArithmeticAlone) {
+  Accelerator h100 = *FindAccelerator("h100-80gb-sxm");
+  OperatorSpeeds speeds;
+  speeds.launch_seconds = 0;
+  const OperatorModel full(h100, speeds);
+  h100.maximum_watts /= 2;
+  const OperatorModel half(h100, speeds);
+  const MatrixProduct product = {.m = 8192, .n = 8192, .k = 8192};
+  const double slower = std::pow(2, speeds.power_exponent);
+  EXPECT_NEAR(half.MatrixProductSeconds(product, NumberFormat::kFp8) /
+                  full.MatrixProductSeconds(product, NumberFormat::kFp8),
+              slower, 1e-9);
+  const AttentionKernel kernel = {.flops = 1e12, .sequence = 4096};
+  EXPECT_NEAR(half.AttentionSeconds(kernel, NumberFormat::kBf16) /
+                  full.AttentionSeconds(kernel, NumberFormat::kBf16),
+              slower, 1e-9);
+  EXPECT_EQ(half.MemorySeconds(1e9, 1), full.MemorySeconds(1e9, 1));
+  EXPECT_EQ(half.FloorSeconds(1e15, 0, NumberFormat::kBf16),
+            full.FloorSeconds(1e15, 0, NumberFormat::kBf16));
+}
+
+TEST(PowerTest, AHigherLimitThanMeasuredAddsNothing) {
+  Accelerator h100 = *FindAccelerator("h100-80gb-sxm");
+  const MatrixProduct product = {.m = 4096, .n = 4096, .k = 4096};
+  const double seconds =
+      OperatorModel(h100).MatrixProductSeconds(product, NumberFormat::kBf16);
+  h100.maximum_watts = 1000;
+  EXPECT_EQ(
+      OperatorModel(h100).MatrixProductSeconds(product, NumberFormat::kBf16),
+      seconds);
+}
+
 TEST(AttentionTest, ShortSequencesAndMasksAndNarrowHeadsAreLessEfficient) {
   const OperatorModel model(A100());
   const auto seconds = [&](AttentionKernel kernel) {

@@ -41,21 +41,31 @@ Operator ScoreProduct(double batch, double m, double n, double k) {
           .low_precision = false};
 }
 
+// Of an even share of the causal half, what the rank with most of it computes.
+// Ranks of a context group take early and late parts of the sequence, so that
+// each has its share (arXiv 2311.09431); those of torchtitan take one part
+// each, and the last has all keys before it.
+double CausalShare(const Job& job, const Sizes& z) {
+  const bool even = job.training.framework != Framework::kTorchtitan ||
+                    Exchanges(job, ContextKind::kAllToAll);
+  return even ? 1 : 2 - 1 / z.c;
+}
+
 // Multiply-adds of scores and values, 4 e each, half of them where causal
-// blocks are skipped (FlashAttention-2, arXiv 2307.08691). Ranks of a context
-// group take early and late parts of the sequence, so that each has its share
-// (arXiv 2311.09431); a ring runs one kernel for each part of the keys.
+// blocks are skipped (FlashAttention-2, arXiv 2307.08691). A ring runs one
+// kernel for each part of the keys.
 Operator FusedAttention(const Job& job, const Sizes& z, const Scores& scores,
                         OperatorKind kind, double factor) {
   const double parts = Exchanges(job, ContextKind::kRing) ? z.c : 1;
-  return {.kind = kind,
-          .batch = scores.batch,
-          .m = scores.queries,
-          .n = scores.keys / parts,
-          .k = z.e,
-          .flops = factor * 0.5 * 4 * scores.count() * z.e,
-          .kernels = parts,
-          .low_precision = false};
+  return {
+      .kind = kind,
+      .batch = scores.batch,
+      .m = scores.queries,
+      .n = scores.keys / parts,
+      .k = z.e,
+      .flops = factor * CausalShare(job, z) * 0.5 * 4 * scores.count() * z.e,
+      .kernels = parts,
+      .low_precision = false};
 }
 
 std::vector<Operator> UnfusedForward(const Job& job, const Sizes& z,

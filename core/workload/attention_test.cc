@@ -44,6 +44,19 @@ TEST_P(ContextKinds, SplitTheWorkEvenly) {
   }
 }
 
+// One part of the sequence each: the last of c ranks has c - 1 of the c^2 / 2
+// blocks below the diagonal, and half of one on it.
+TEST(TorchtitanContextTest, TheLastRankDecides) {
+  Job job = Long(ContextKind::kRing, 1);
+  job.training.framework = Framework::kTorchtitan;
+  const double whole = FlopsOf(AttentionForward(job));
+  job.parallelism.context = 4;
+  EXPECT_DOUBLE_EQ(FlopsOf(AttentionForward(job)), whole * (3 + 0.5) / 8);
+  EXPECT_DOUBLE_EQ(FlopsOf(AttentionBackward(job)), 2.5 * whole * 3.5 / 8);
+  job.parallelism.context_kind = ContextKind::kAllToAll;
+  EXPECT_DOUBLE_EQ(FlopsOf(AttentionForward(job)), whole / 4);
+}
+
 TEST_P(ContextKinds, OneRankExchangesNothing) {
   EXPECT_TRUE(CollectivesOf(AttentionForward(Long(GetParam(), 1))).empty());
   EXPECT_TRUE(CollectivesOf(AttentionBackward(Long(GetParam(), 1))).empty());
