@@ -111,10 +111,36 @@ void VisitLinks(Speeds& speeds, const Visit& visit) {
   visit("own_share", speeds.own_share, kAtLeastZero);
 }
 
+template <typename Costs, typename Visit>
+void VisitOverlap(Costs& costs, const Visit& visit) {
+  visit("contention", costs.contention, kAtLeastZero);
+  visit("link_share", costs.link_share, kShare);
+}
+
+template <typename Speeds, typename Visit>
+void VisitHost(Speeds& speeds, const Visit& visit) {
+  visit("link_bytes_per_second", speeds.link_bytes_per_second, kRate);
+  visit("memory_bytes_per_second", speeds.memory_bytes_per_second, kRate);
+}
+
+template <typename Costs, typename Visit>
+void VisitFramework(Costs& costs, const Visit& visit) {
+  visit("step_seconds", costs.step_seconds, kSeconds);
+  visit("operation_seconds", costs.operation_seconds, kSeconds);
+  visit("backward_collectives", costs.backward_collectives, kShare);
+  visit("overlapped_collectives", costs.overlapped_collectives, kShare);
+}
+
 template <typename ConstantsType, typename Visit>
 void VisitAll(ConstantsType& constants, const Visit& visit) {
   VisitOperators(constants.operators, In("operators", visit));
   VisitLinks(constants.links, In("links", visit));
+  VisitOverlap(constants.overlap, In("overlap", visit));
+  VisitHost(constants.host, In("host", visit));
+  VisitFramework(constants.megatron_lm, In("megatron_lm", visit));
+  VisitFramework(constants.megatron_core, In("megatron_core", visit));
+  VisitFramework(constants.fsdp, In("fsdp", visit));
+  VisitFramework(constants.torchtitan, In("torchtitan", visit));
 }
 
 absl::Status NotFound(std::string_view name) {

@@ -19,9 +19,51 @@
 
 namespace prism::calibration {
 
+// What traffic that runs beside computation takes from it. Fitted, as shares of
+// the times of llm-foundry, torchtitan, SimuMax and MLPerf runs of 405B.
+struct OverlapCosts {
+  // Computation is longer by `contention` of the time that the bytes beside it
+  // would take over the links inside a node at `link_share` of their rate: a
+  // library's copies use processors and memory, however slow the network.
+  double contention = 0.67;
+  double link_share = 0.65;
+};
+
+// What the host code of a framework adds, and how well it hides collectives of
+// tensor groups.
+struct FrameworkCosts {
+  // Once a step, on every GPU: reading the batch, logging.
+  double step_seconds = 0;
+  // Once for each forward or backward of a micro-batch on a virtual stage.
+  double operation_seconds = 0;
+  // Share of its time that stays of a collective which linear layers run beside
+  // products of their backward without being asked to. 1: they do not.
+  double backward_collectives = 1;
+  // The same, of all collectives of tensor groups where overlap is asked for.
+  double overlapped_collectives = 1;
+};
+
+// What one GPU has of its host, for optimizers that run there.
+struct HostSpeeds {
+  // A PCI Express 4.0 link of 16 lanes moves 25 GB/s in one direction.
+  double link_bytes_per_second = 25e9;
+  // Of sixteen channels of 3200 MT/s, 410 GB/s, an eighth.
+  double memory_bytes_per_second = 50e9;
+};
+
 struct Constants {
   hardware::OperatorSpeeds operators;
   hardware::LinkSpeeds links;
+  OverlapCosts overlap;
+  HostSpeeds host;
+  FrameworkCosts megatron_lm;
+  // Linear layers of Transformer Engine, with user buffers where asked to
+  // overlap; fitted with the constants of `overlap`.
+  FrameworkCosts megatron_core = {.backward_collectives = 0.67,
+                                  .overlapped_collectives = 0.30};
+  FrameworkCosts fsdp = {.overlapped_collectives = 0.62};
+  // Asynchronous tensor parallelism.
+  FrameworkCosts torchtitan = {.overlapped_collectives = 0.62};
 };
 
 // Sets the constant called `name`.

@@ -45,16 +45,15 @@ LinkTime Scaled(const LinkTime& time, double factor) {
   return {factor * time.seconds, factor * time.latency_seconds};
 }
 
-LinkTime SlowestOf(const hardware::Fabric& fabric,
-                   hardware::CollectiveKind kind, double bytes,
-                   const std::vector<PlacedGroup>& groups) {
-  LinkTime slowest;
-  for (const PlacedGroup& group : groups) {
-    slowest =
-        Slower(slowest, Scaled(fabric.CollectiveTime(kind, bytes, group.shape),
-                               group.path_factor));
+// Outermost level that a group crosses: that of its slowest hop.
+int LevelOf(const hardware::GroupShape& shape) {
+  int level = hardware::kSameGpu;
+  int64_t reached = 1;
+  for (size_t i = 0; i < shape.in_unit.size(); ++i) {
+    if (shape.in_unit[i] > reached) level = static_cast<int>(i);
+    reached = shape.in_unit[i];
   }
-  return slowest;
+  return level;
 }
 
 // Transformer Engine calls the vendor's kernels; models of llm-foundry came
@@ -105,6 +104,7 @@ NumberFormat FormatOf(workload::Precision precision) {
 Cost::Cost(const workload::Job& job, const hardware::Cluster& cluster,
            PlacementShape shape, const calibration::Constants& constants)
     : accelerator_(AcceleratorOf(cluster)),
+      constants_(constants),
       format_(estimate::FormatOf(job.training.precision)),
       shape_(std::move(shape)),
       fabric_(cluster, accelerator_, constants.links),
@@ -122,7 +122,7 @@ NumberFormat Cost::FormatOf(const workload::Operator& op) const {
   return narrow && !op.low_precision ? NumberFormat::kBf16 : format_;
 }
 
-absl::StatusOr<double> Cost::SecondsOf(const workload::Operator& op) const {
+double Cost::NominalSecondsOf(const workload::Operator& op) const {
   const NumberFormat format = FormatOf(op);
   double seconds = 0;
   switch (op.kind) {
@@ -140,7 +140,13 @@ absl::StatusOr<double> Cost::SecondsOf(const workload::Operator& op) const {
       seconds = operators_.MemorySeconds(op.bytes, op.kernels);
       break;
   }
-  const double floor = operators_.FloorSeconds(op.flops, op.bytes, format);
+  return seconds;
+}
+
+absl::StatusOr<double> Cost::SecondsOf(const workload::Operator& op) const {
+  const double seconds = NominalSecondsOf(op);
+  const double floor =
+      operators_.FloorSeconds(op.flops, op.bytes, FormatOf(op));
   if (!(seconds >= floor * (1 - kFloorTolerance))) {
     return absl::InternalError(absl::StrFormat(
         "an operator of %g FLOPs and %g bytes takes %g s, below its floor of "
@@ -161,15 +167,71 @@ absl::StatusOr<double> Cost::OperatorSeconds(
   return total;
 }
 
-LinkTime Cost::TensorTime(const workload::Collective& collective) const {
-  return SlowestOf(fabric_, KindOf(collective.kind), collective.bytes,
-                   shape_.tensor_groups);
+Cost::EndProducts Cost::ProductSeconds(
+    const std::vector<workload::Operator>& operators) const {
+  EndProducts ends;
+  bool has_first = false;
+  for (const workload::Operator& op : operators) {
+    if (op.kind != workload::OperatorKind::kMatrixProduct) continue;
+    ends.last = NominalSecondsOf(op);
+    if (!has_first) ends.first = ends.last;
+    has_first = true;
+  }
+  return ends;
 }
 
-LinkTime Cost::DataTime(hardware::CollectiveKind kind, double bytes,
-                        int64_t stage) const {
-  return SlowestOf(fabric_, kind, bytes,
-                   shape_.data_groups[static_cast<size_t>(stage)]);
+const std::vector<PlacedGroup>& Cost::GroupsOf(workload::Group group,
+                                               int64_t stage) const {
+  const auto s = static_cast<size_t>(stage);
+  switch (group) {
+    case workload::Group::kTensor:
+      return shape_.tensor_groups;
+    case workload::Group::kContext:
+      return shape_.context_groups;
+    case workload::Group::kData:
+      return shape_.data_groups[s];
+    case workload::Group::kShard:
+      return shape_.shard_groups[s];
+    case workload::Group::kShardCopies:
+      return shape_.shard_copies[s];
+  }
+  return shape_.tensor_groups;
+}
+
+LinkTime Cost::TimeOver(const workload::Collective& collective,
+                        const PlacedGroup& group) const {
+  LinkTime time;
+  if (collective.kind == workload::CollectiveKind::kPass) {
+    time = Scaled(fabric_.TransferTime(collective.bytes, LevelOf(group.shape)),
+                  collective.steps);
+  } else if (collective.kind == workload::CollectiveKind::kAllToAll) {
+    const auto n = static_cast<double>(group.shape.members);
+    time = fabric_.TransferTime(collective.bytes * (n - 1) / n,
+                                LevelOf(group.shape));
+  } else {
+    time = fabric_.CollectiveTime(KindOf(collective.kind), collective.bytes,
+                                  group.shape);
+  }
+  return Scaled(time, group.path_factor);
+}
+
+LinkTime Cost::CollectiveTime(const workload::Collective& collective,
+                              int64_t stage) const {
+  LinkTime slowest;
+  for (const PlacedGroup& group : GroupsOf(collective.group, stage)) {
+    slowest = Slower(slowest, TimeOver(collective, group));
+  }
+  return slowest;
+}
+
+double Cost::LinkSeconds(const workload::Collective& collective) const {
+  const std::vector<PlacedGroup>& groups = GroupsOf(collective.group, 0);
+  if (groups.empty()) return 0;
+  const auto n = static_cast<double>(groups.front().shape.members);
+  const double passes =
+      collective.kind == workload::CollectiveKind::kAllReduce ? 2 : 1;
+  return passes * collective.bytes * (n - 1) / n /
+         fabric_.levels().front().bytes_per_second;
 }
 
 LinkTime Cost::BoundaryTime(int64_t stage) const {
@@ -180,8 +242,8 @@ LinkTime Cost::BoundaryTime(int64_t stage) const {
   }
   if (boundary_.gathered_bytes > 0) {
     const LinkTime gather =
-        SlowestOf(fabric_, hardware::CollectiveKind::kAllGather,
-                  boundary_.gathered_bytes, shape_.tensor_groups);
+        CollectiveTime({.kind = workload::CollectiveKind::kAllGather,
+                        .bytes = boundary_.gathered_bytes});
     slowest.seconds += gather.seconds;
     slowest.latency_seconds += gather.latency_seconds;
   }
@@ -189,8 +251,14 @@ LinkTime Cost::BoundaryTime(int64_t stage) const {
 }
 
 LinkTime Cost::TiedCopyTime(double bytes) const {
-  return SlowestOf(fabric_, hardware::CollectiveKind::kAllReduce, bytes,
-                   shape_.tied_copies);
+  LinkTime slowest;
+  for (const PlacedGroup& pair : shape_.tied_copies) {
+    slowest = Slower(
+        slowest,
+        TimeOver({.kind = workload::CollectiveKind::kAllReduce, .bytes = bytes},
+                 pair));
+  }
+  return slowest;
 }
 
 }  // namespace prism::estimate

@@ -32,13 +32,23 @@ class Cost final {
   absl::StatusOr<double> OperatorSeconds(
       const std::vector<workload::Operator>& operators) const;
 
-  // A collective over a tensor group; groups differ in where they lie, the
-  // slowest counts.
-  hardware::LinkTime TensorTime(const workload::Collective& collective) const;
+  // Seconds of those of `operators` that are matrix products: of the first,
+  // and of the last.
+  struct EndProducts {
+    double first = 0;
+    double last = 0;
+  };
+  EndProducts ProductSeconds(
+      const std::vector<workload::Operator>& operators) const;
 
-  // A collective of `bytes` over the slowest data group of `stage`.
-  hardware::LinkTime DataTime(hardware::CollectiveKind kind, double bytes,
-                              int64_t stage) const;
+  // A collective of its group, of stage `stage` where that matters; groups
+  // differ in where they lie, the slowest counts. 0 for groups of one rank.
+  hardware::LinkTime CollectiveTime(const workload::Collective& collective,
+                                    int64_t stage = 0) const;
+
+  // What `collective` takes from the GPUs that run it, in seconds of their
+  // links at full rate: how long it would last inside a node.
+  double LinkSeconds(const workload::Collective& collective) const;
 
   // Activations from `stage` to the next, gathered over the tensor group where
   // they arrive in shares. Of the slowest replica. Requires: the shape has that
@@ -54,12 +64,19 @@ class Cost final {
   hardware::LinkTime TiedCopyTime(double bytes) const;
 
   hardware::Peak peak() const;
+  const calibration::Constants& constants() const { return constants_; }
 
  private:
   absl::StatusOr<double> SecondsOf(const workload::Operator& op) const;
+  double NominalSecondsOf(const workload::Operator& op) const;
+  const std::vector<PlacedGroup>& GroupsOf(workload::Group group,
+                                           int64_t stage) const;
+  hardware::LinkTime TimeOver(const workload::Collective& collective,
+                              const PlacedGroup& group) const;
   hardware::NumberFormat FormatOf(const workload::Operator& op) const;
 
   const hardware::Accelerator& accelerator_;
+  const calibration::Constants constants_;
   hardware::NumberFormat format_;
   PlacementShape shape_;
   hardware::Fabric fabric_;

@@ -7,7 +7,7 @@
 namespace prism::estimate {
 namespace {
 
-using hardware::CollectiveKind;
+using workload::CollectiveKind;
 using workload::Job;
 using workload::Operator;
 using workload::OperatorKind;
@@ -34,6 +34,13 @@ Job SmallJob(int64_t tensor) {
 Cost CostOf(const Job& job, const hardware::Cluster& cluster,
             const Placement& placement = {}) {
   return Cost(job, cluster, ShapeOf(job, cluster, placement));
+}
+
+hardware::LinkTime Reduced(const Cost& cost, double bytes, int64_t stage) {
+  return cost.CollectiveTime({.kind = CollectiveKind::kAllReduce,
+                              .bytes = bytes,
+                              .group = workload::Group::kData},
+                             stage);
 }
 
 TEST(CostTest, OperatorsAddUp) {
@@ -74,19 +81,17 @@ TEST(CostTest, FusedAttentionBackwardTakesItsOwnRate) {
 }
 
 TEST(CostTest, TensorGroupAcrossNodesIsSlower) {
-  const workload::Collective reduce = {workload::CollectiveKind::kAllReduce,
-                                       1e8};
+  const workload::Collective reduce = {CollectiveKind::kAllReduce, 1e8};
   const Cost inside = CostOf(SmallJob(8), DgxA100(4));
   const Cost across = CostOf(SmallJob(16), DgxA100(8));
-  EXPECT_GT(across.TensorTime(reduce).seconds,
-            1.2 * inside.TensorTime(reduce).seconds);
+  EXPECT_GT(across.CollectiveTime(reduce).seconds,
+            1.2 * inside.CollectiveTime(reduce).seconds);
 }
 
 TEST(CostTest, DataGroupInsideANodeIsFaster) {
   const Cost near = CostOf(SmallJob(1), DgxA100(1));
   const Cost far = CostOf(SmallJob(8), DgxA100(4));
-  EXPECT_LT(3 * near.DataTime(CollectiveKind::kAllReduce, 1e9, 0).seconds,
-            far.DataTime(CollectiveKind::kAllReduce, 1e9, 0).seconds);
+  EXPECT_LT(3 * Reduced(near, 1e9, 0).seconds, Reduced(far, 1e9, 0).seconds);
 }
 
 TEST(CostTest, BoundaryOfAnInterleavedLastStageLeadsToTheFirst) {
@@ -113,8 +118,8 @@ TEST(CostTest, PlacementAcrossLeavesIsSlower) {
   // Data groups of stage 0 are launched on the first two nodes.
   const Cost together = CostOf(SmallJob(8), cluster, {.nodes = {0, 1, 2, 3}});
   const Cost apart = CostOf(SmallJob(8), cluster, {.nodes = {0, 2, 1, 3}});
-  EXPECT_GT(apart.DataTime(CollectiveKind::kAllReduce, 1e9, 0).seconds,
-            2 * together.DataTime(CollectiveKind::kAllReduce, 1e9, 0).seconds);
+  EXPECT_GT(Reduced(apart, 1e9, 0).seconds,
+            2 * Reduced(together, 1e9, 0).seconds);
 }
 
 TEST(CostTest, TiedCopiesMeetOverTheLinksOfTheirStages) {
@@ -128,7 +133,7 @@ TEST(CostTest, ASlowPathSlowsWhatGoesOverIt) {
   hardware::Cluster cluster = DgxA100(4);
   const Cost plain = CostOf(job, cluster);
   const auto reduced = [](const Cost& cost, int64_t stage) {
-    return cost.DataTime(CollectiveKind::kAllReduce, 1e8, stage);
+    return Reduced(cost, 1e8, stage);
   };
   // Nodes 0 and 1 hold the replicas of stage 0, 2 and 3 those of stage 1.
   cluster.path_states = {{.from = 0, .to = 1, .slowdown = 1.5}};

@@ -5,7 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/estimate/step_costs.h"
+#include "core/estimate/closing_costs.h"
+#include "core/estimate/costed_task.h"
+#include "core/estimate/part_costs.h"
 #include "core/step/schedule.h"
 
 namespace prism::estimate {
@@ -18,7 +20,7 @@ using step::StepGraph;
 using step::Task;
 
 // Indices into StepGraph::groups.
-constexpr int kTensorGroup = 0;
+constexpr int kLaneGroup = 0;
 constexpr int kDataGroup = 1;
 
 int GroupOf(Meeting meeting) {
@@ -26,7 +28,7 @@ int GroupOf(Meeting meeting) {
     case Meeting::kNobody:
       return step::kNoGroup;
     case Meeting::kLanes:
-      return kTensorGroup;
+      return kLaneGroup;
     case Meeting::kReplicas:
       return kDataGroup;
   }
@@ -58,16 +60,23 @@ class GraphBuilder final {
   void AddHops();
   void AddFactors();
   void AddOperations(const ModelCosts& model);
-  absl::Status AddClosings();
+  absl::Status AddClosings(const ModelCosts& model);
 
   Task TaskOf(const CostedTask& costed);
-  Segment SegmentOf(const std::string& name, const CostedTasks& tasks,
-                    int64_t count = 1);
+  // Adds `tasks`, run `count` times, to the end of `program`; nothing where
+  // either is empty.
+  void AddSegment(const std::string& name, const CostedTasks& tasks,
+                  int64_t count, Program& program);
   // Program of one virtual stage's forward or backward.
   Program Forward(const ModelCosts& model, int u);
   Program Backward(const ModelCosts& model, int u);
-  // A transfer over the boundary behind `stage` holds its sender up.
+  // Seconds of kernels of one micro-batch on all virtual stages of `stage`.
+  double KernelSeconds(const ModelCosts& model, int stage,
+                       CostedTasks PartCosts::*phase) const;
+  // The transfer over the boundary behind `stage`, where it holds its sender
+  // up.
   void AddSend(int stage, Program& program);
+  bool SendsBeside() const { return job_.parallelism.overlap.pipeline; }
   void AddPrograms(step::Phase phase, const ModelCosts& model);
   int AddProgram(Program program);
 
@@ -89,16 +98,17 @@ absl::StatusOr<StepGraph> GraphBuilder::Build() {
   if (!model.ok()) return model.status();
   AddOperations(*model);
   AddHops();
-  if (absl::Status status = AddClosings(); !status.ok()) return status;
+  if (absl::Status status = AddClosings(*model); !status.ok()) return status;
   AddFactors();
   return std::move(graph_);
 }
 
 void GraphBuilder::AddShape() {
   const workload::Parallelism& parallelism = job_.parallelism;
-  graph_.grid = {.replicas = static_cast<int>(parallelism.data),
-                 .stages = static_cast<int>(parallelism.pipeline),
-                 .lanes = static_cast<int>(parallelism.tensor)};
+  graph_.grid = {
+      .replicas = static_cast<int>(parallelism.data),
+      .stages = static_cast<int>(parallelism.pipeline),
+      .lanes = static_cast<int>(parallelism.tensor * parallelism.context)};
   graph_.microbatches = static_cast<int>(job_.microbatches());
   graph_.kinds = TaskKindNames();
   graph_.groups = {
@@ -127,7 +137,7 @@ Task GraphBuilder::TaskOf(const CostedTask& costed) {
   Task task;
   task.kind = static_cast<int>(costed.kind);
   task.group = GroupOf(costed.meeting);
-  if (!IsOwnWork(costed.kind)) {
+  if (IsCommunication(costed.kind)) {
     task.factor_class = FactorClass::kNetwork;
     task.distribution =
         graph_.add_distribution(NetworkTime(costed.time, variation_));
@@ -141,68 +151,60 @@ Task GraphBuilder::TaskOf(const CostedTask& costed) {
   return task;
 }
 
-Segment GraphBuilder::SegmentOf(const std::string& name,
-                                const CostedTasks& tasks, int64_t count) {
+void GraphBuilder::AddSegment(const std::string& name, const CostedTasks& tasks,
+                              int64_t count, Program& program) {
+  if (tasks.empty() || count == 0) return;
   Segment segment = {.name = name, .tasks = {}, .count = count};
   for (const CostedTask& task : tasks) segment.tasks.push_back(TaskOf(task));
-  return segment;
+  program.segments.push_back(std::move(segment));
 }
 
 Program GraphBuilder::Forward(const ModelCosts& model, int u) {
   const StageParts parts = PartsOf(job_, u);
   Program program;
-  if (parts.embedding) {
-    program.segments.push_back(SegmentOf("embedding", model.embedding.forward));
-  }
-  program.segments.push_back(
-      SegmentOf("layer", model.layer.forward, parts.layers));
-  if (parts.head) {
-    program.segments.push_back(SegmentOf("head", model.head.forward));
-  } else {
-    AddSend(graph_.stage_of[static_cast<size_t>(u)], program);
-  }
+  AddSegment("host", CostOfHostOperation(job_, cost_.constants()), 1, program);
+  AddSegment("embedding", model.embedding.forward, parts.embedding, program);
+  AddSegment("layer", model.layer.forward,
+             parts.layers + parts.recomputed_layers, program);
+  AddSegment("head", model.head.forward, parts.head, program);
+  if (!parts.head) AddSend(graph_.stage_of[static_cast<size_t>(u)], program);
   return program;
 }
 
 Program GraphBuilder::Backward(const ModelCosts& model, int u) {
   const StageParts parts = PartsOf(job_, u);
   Program program;
-  if (parts.head) {
-    program.segments.push_back(SegmentOf("head", model.head.backward));
-  }
-  program.segments.push_back(
-      SegmentOf("layer", model.layer.backward, parts.layers));
-  if (parts.embedding) {
-    program.segments.push_back(
-        SegmentOf("embedding", model.embedding.backward));
-  } else {
+  AddSegment("host", CostOfHostOperation(job_, cost_.constants()), 1, program);
+  AddSegment("head", model.head.backward, parts.head, program);
+  AddSegment("layer", model.layer.backward, parts.layers, program);
+  AddSegment("recomputed layer", model.recomputed_layer.backward,
+             parts.recomputed_layers, program);
+  AddSegment("embedding", model.embedding.backward, parts.embedding, program);
+  if (!parts.embedding) {
     AddSend(graph_.stage_of[static_cast<size_t>(u - 1)], program);
   }
   return program;
 }
 
 void GraphBuilder::AddSend(int stage, Program& program) {
-  program.segments.push_back(
-      SegmentOf("send", {transfers_[static_cast<size_t>(stage)]}));
+  if (SendsBeside()) return;
+  AddSegment("send", {transfers_[static_cast<size_t>(stage)]}, 1, program);
 }
 
-// Virtual stages between the first and the last that run on one stage share
-// their program.
+// Virtual stages that run the same parts on one stage share their program.
 void GraphBuilder::AddPrograms(step::Phase phase, const ModelCosts& model) {
-  const int stages = graph_.virtual_stages();
   std::vector<int>& program_of = graph_.program_of[static_cast<size_t>(phase)];
-  std::map<int, int> program_of_stage;
-  for (int u = 0; u < stages; ++u) {
-    const bool inner = u > 0 && u < stages - 1;
+  std::map<std::pair<int, StageParts>, int> known;
+  for (int u = 0; u < graph_.virtual_stages(); ++u) {
     const int stage = graph_.stage_of[static_cast<size_t>(u)];
-    if (inner && program_of_stage.contains(stage)) {
-      program_of.push_back(program_of_stage[stage]);
-      continue;
+    const auto [program, is_new] =
+        known.try_emplace({stage, PartsOf(job_, u)}, 0);
+    if (is_new) {
+      program->second =
+          AddProgram(phase == step::Phase::kForward ? Forward(model, u)
+                                                    : Backward(model, u));
     }
-    program_of.push_back(AddProgram(phase == step::Phase::kForward
-                                        ? Forward(model, u)
-                                        : Backward(model, u)));
-    if (inner) program_of_stage[stage] = program_of.back();
+    program_of.push_back(program->second);
   }
 }
 
@@ -213,23 +215,49 @@ void GraphBuilder::AddOperations(const ModelCosts& model) {
       graph_.stage_of.size(), -1);
 }
 
-// The tasks that send are the whole way: what arrives has arrived.
+// A transfer that holds its sender up is the whole way: what arrives has
+// arrived.
 void GraphBuilder::AddHops() {
-  const int arrived =
-      graph_.add_distribution(stats::Distribution::MakeConstant(0));
-  const auto boundaries = static_cast<size_t>(graph_.virtual_stages() - 1);
   graph_.hop_kind = static_cast<int>(TaskKind::kPipelineCommunication);
-  graph_.forward_hop.assign(boundaries, arrived);
-  graph_.backward_hop.assign(boundaries, arrived);
+  for (int u = 0; u + 1 < graph_.virtual_stages(); ++u) {
+    const auto stage = static_cast<size_t>(graph_.stage_of[u]);
+    const hardware::LinkTime time =
+        SendsBeside() ? transfers_[stage].time : hardware::LinkTime{};
+    for (auto* hops : {&graph_.forward_hop, &graph_.backward_hop}) {
+      hops->push_back(graph_.add_distribution(NetworkTime(time, variation_)));
+    }
+  }
 }
 
-absl::Status GraphBuilder::AddClosings() {
+double GraphBuilder::KernelSeconds(const ModelCosts& model, int stage,
+                                   CostedTasks PartCosts::*phase) const {
+  const auto seconds = [phase](const PartCosts& part, int64_t count) {
+    return static_cast<double>(count) * SumOf(part.*phase).compute();
+  };
+  double sum = 0;
+  for (int u = stage; u < graph_.virtual_stages(); u += graph_.grid.stages) {
+    const StageParts parts = PartsOf(job_, u);
+    sum += seconds(model.layer, parts.layers) +
+           seconds(model.recomputed_layer, parts.recomputed_layers) +
+           seconds(model.embedding, parts.embedding) +
+           seconds(model.head, parts.head);
+  }
+  return sum;
+}
+
+absl::Status GraphBuilder::AddClosings(const ModelCosts& model) {
   for (int stage = 0; stage < graph_.grid.stages; ++stage) {
-    const absl::StatusOr<CostedTasks> tasks =
+    const absl::StatusOr<ClosingCosts> costs =
         CostOfClosing(job_, cost_, slowest_gpu_, stage);
-    if (!tasks.ok()) return tasks.status();
-    graph_.closing.push_back(
-        AddProgram({.segments = {SegmentOf("update", *tasks)}}));
+    if (!costs.ok()) return costs.status();
+    Program program;
+    AddSegment("update",
+               ClosingTasks(job_, *costs,
+                            KernelSeconds(model, stage, &PartCosts::forward),
+                            KernelSeconds(model, stage, &PartCosts::backward),
+                            cost_.constants().overlap),
+               1, program);
+    graph_.closing.push_back(AddProgram(std::move(program)));
   }
   return absl::OkStatus();
 }

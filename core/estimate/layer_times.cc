@@ -1,6 +1,7 @@
 #include "core/estimate/layer_times.h"
 
 #include "core/estimate/cost.h"
+#include "core/estimate/part_costs.h"
 #include "core/estimate/placement_shape.h"
 #include "core/estimate/variation.h"
 
@@ -13,8 +14,10 @@ absl::StatusOr<LayerTimes> LayerTimesOf(
   const absl::StatusOr<ModelCosts> model = CostOfModel(
       job, cost, SlowestFactor(job.parallelism.gpus(), Variation{}));
   if (!model.ok()) return model.status();
-  return LayerTimes{.forward = SumOf(model->layer.forward),
-                    .backward = SumOf(model->layer.backward)};
+  const bool again = job.training.recompute == workload::Recompute::kFull;
+  const PartCosts& layer = again ? model->recomputed_layer : model->layer;
+  return LayerTimes{.forward = SumOf(layer.forward),
+                    .backward = SumOf(layer.backward)};
 }
 
 }  // namespace prism::estimate

@@ -5,7 +5,7 @@
 #include <absl/status/statusor.h>
 
 #include "core/calibration/constants.h"
-#include "core/estimate/step_costs.h"
+#include "core/estimate/costed_task.h"
 #include "core/hardware/cluster.h"
 #include "core/workload/job.h"
 

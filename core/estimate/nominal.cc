@@ -9,9 +9,6 @@ namespace {
 using workload::Parallelism;
 using workload::Training;
 
-constexpr size_t kForward = 0;
-constexpr size_t kBackward = 1;
-
 // Layouts say which of a cluster's nodes they use, not how good those are.
 hardware::Cluster Alike(hardware::Cluster cluster) {
   cluster.node_states.clear();
@@ -31,29 +28,52 @@ step::ScheduleKind ScheduleOf(workload::Schedule schedule) {
   return step::ScheduleKind::kOneForwardOneBackward;
 }
 
-template <size_t kSize>
-std::array<int64_t, 20> KeyOf(const std::array<int64_t, kSize>& sizes) {
-  static_assert(kSize <= 20);
-  std::array<int64_t, 20> key = {};
-  std::copy(sizes.begin(), sizes.end(), key.begin());
-  return key;
-}
+// Sizes one after another, as a key.
+class KeyWriter final {
+ public:
+  template <typename... Sizes>
+  KeyWriter& Add(Sizes... sizes) {
+    ((key_[next_++] = static_cast<int64_t>(sizes)), ...);
+    return *this;
+  }
+  const std::array<int64_t, 28>& key() const { return key_; }
+
+ private:
+  std::array<int64_t, 28> key_ = {};
+  size_t next_ = 0;
+};
 
 // What the shape of a job's groups depends on.
-std::array<int64_t, 6> ShapeSizes(const Parallelism& split) {
-  return {split.tensor,
-          split.context,
-          split.pipeline,
-          split.data,
-          static_cast<int64_t>(split.rank_order),
-          split.virtual_stages > 1};
+void AddShape(const Parallelism& split, KeyWriter& key) {
+  key.Add(split.tensor, split.context, split.pipeline, split.data,
+          split.rank_order, split.virtual_stages > 1,
+          split.sharding == workload::Sharding::kNone, split.shard_group);
 }
 
-std::array<KindSeconds, 2> SumOf(const PartCosts& part) {
-  return {SumOf(part.forward), SumOf(part.backward)};
+// What operators of a job's layers depend on, besides its groups.
+void AddOperators(const workload::Job& job, KeyWriter& key) {
+  const Training& training = job.training;
+  key.Add(job.parallelism.sequence_parallel, training.sequence,
+          training.micro_batch, training.precision, training.recompute,
+          training.attention, training.fp32_gradients, training.framework,
+          training.compiled, training.dropout, training.fused_cross_entropy);
+}
+
+bool IsShardedByLayer(const Parallelism& split) {
+  return split.sharding == workload::Sharding::kZero2 ||
+         split.sharding == workload::Sharding::kZero3;
 }
 
 }  // namespace
+
+KindSeconds NominalEvaluator::Parts::SumOf(const StageParts& held) const {
+  KindSeconds sum = host;
+  sum.Add(layer, static_cast<double>(held.layers));
+  sum.Add(recomputed_layer, static_cast<double>(held.recomputed_layers));
+  if (held.embedding) sum.Add(embedding);
+  if (held.head) sum.Add(head);
+  return sum;
+}
 
 NominalEvaluator::NominalEvaluator(const workload::Model& model,
                                    const hardware::Cluster& cluster,
@@ -63,39 +83,44 @@ NominalEvaluator::NominalEvaluator(const workload::Model& model,
 }
 
 const PlacementShape& NominalEvaluator::ShapeOfJob() {
-  auto& shape = shapes_[KeyOf(ShapeSizes(job_.parallelism))];
+  KeyWriter key;
+  AddShape(job_.parallelism, key);
+  auto& shape = shapes_[key.key()];
   if (shape == nullptr) {
     shape = std::make_unique<PlacementShape>(ShapeOf(job_, cluster_, {}));
   }
   return *shape;
 }
 
-absl::StatusOr<const NominalEvaluator::Parts*> NominalEvaluator::PartsOfJob(
-    const PlacementShape& shape) {
+absl::StatusOr<const NominalEvaluator::PhaseParts*>
+NominalEvaluator::PartsOfJob(const PlacementShape& shape) {
   const Parallelism& split = job_.parallelism;
-  const Training& training = job_.training;
-  auto& parts = parts_[KeyOf(std::to_array<int64_t>({
-      split.tensor,
-      split.context,
-      split.sequence_parallel,
-      split.gpus(),
-      training.sequence,
-      training.micro_batch,
-      job_.microbatches() > 1,
-      static_cast<int64_t>(split.context_kind),
-      static_cast<int64_t>(training.precision),
-      static_cast<int64_t>(training.recompute),
-      static_cast<int64_t>(training.attention),
-      training.fp32_gradients,
-  }))];
+  KeyWriter key;
+  key.Add(split.gpus(), split.tensor, split.context, split.context_kind,
+          split.overlap.tensor, job_.microbatches() > 1, split.sharding);
+  AddOperators(job_, key);
+  if (IsShardedByLayer(split)) {
+    key.Add(split.pipeline, split.data, split.rank_order, split.shard_group,
+            split.overlap.gradients, split.overlap.parameters);
+  }
+  auto& parts = parts_[key.key()];
   if (parts != nullptr) return parts.get();
   const absl::StatusOr<ModelCosts> model =
       CostOfModel(job_, Cost(job_, cluster_, shape, constants_),
                   SlowestFactor(split.gpus(), variation_));
   if (!model.ok()) return model.status();
-  parts = std::make_unique<Parts>(Parts{.layer = SumOf(model->layer),
-                                        .embedding = SumOf(model->embedding),
-                                        .head = SumOf(model->head)});
+  const auto sums = [&](CostedTasks PartCosts::*phase) {
+    return Parts{
+        .layer = estimate::SumOf(model->layer.*phase),
+        .recomputed_layer = estimate::SumOf(model->recomputed_layer.*phase),
+        .embedding = estimate::SumOf(model->embedding.*phase),
+        .head = estimate::SumOf(model->head.*phase),
+        .host = estimate::SumOf(CostOfHostOperation(job_, constants_))};
+  };
+  parts = std::make_unique<PhaseParts>(
+      PhaseParts{sums(&PartCosts::forward), sums(&PartCosts::backward)});
+  // The forward of a layer is the same whatever becomes of it.
+  parts->forward.recomputed_layer = parts->forward.layer;
   return parts.get();
 }
 
@@ -109,21 +134,13 @@ absl::StatusOr<const NominalEvaluator::Stages*> NominalEvaluator::StagesOfJob(
     uneven_ = *std::move(cost);
     return &uneven_;
   }
-  auto& stages = stages_[KeyOf(std::to_array<int64_t>({
-      split.tensor,
-      split.context,
-      split.pipeline,
-      split.data,
-      static_cast<int64_t>(split.rank_order),
-      split.virtual_stages > 1,
-      split.sequence_parallel,
-      training.sequence,
-      training.micro_batch,
-      static_cast<int64_t>(split.sharding),
-      split.shard_group,
-      static_cast<int64_t>(training.precision),
-      training.fp32_gradients,
-  }))];
+  KeyWriter key;
+  AddShape(split, key);
+  key.Add(split.sharding, split.virtual_stages, split.sequence_parallel,
+          training.sequence, training.micro_batch, training.precision,
+          training.fp32_gradients, training.framework,
+          training.offload_optimizer);
+  auto& stages = stages_[key.key()];
   if (stages != nullptr) return stages.get();
   absl::StatusOr<Stages> cost = CostOfStages(shape);
   if (!cost.ok()) return cost.status();
@@ -140,67 +157,82 @@ absl::StatusOr<NominalEvaluator::Stages> NominalEvaluator::CostOfStages(
     stages.transfer.push_back(CostOfTransfer(job_, cost, stage).time.seconds);
   }
   for (int64_t stage = 0; stage < job_.parallelism.pipeline; ++stage) {
-    const auto closing = CostOfClosing(job_, cost, slowdown, stage);
+    auto closing = CostOfClosing(job_, cost, slowdown, stage);
     if (!closing.ok()) return closing.status();
-    stages.closing.push_back(estimate::SumOf(*closing));
+    stages.closing.push_back(*closing);
   }
   return stages;
 }
 
-KindSeconds NominalEvaluator::SumOfVirtualStage(const Parts& parts,
-                                                const Stages& stages,
-                                                int64_t virtual_stage,
-                                                size_t phase) const {
-  const StageParts holds = PartsOf(job_, virtual_stage);
-  const int64_t pipeline = job_.parallelism.pipeline;
-  KindSeconds sum;
-  sum.Add(parts.layer[phase], static_cast<double>(holds.layers));
-  if (holds.embedding) sum.Add(parts.embedding[phase]);
-  if (holds.head) sum.Add(parts.head[phase]);
-  const bool is_end = phase == kForward ? holds.head : holds.embedding;
-  if (!is_end) {
-    const int64_t boundary =
-        phase == kForward ? virtual_stage : virtual_stage - 1;
+void NominalEvaluator::SumVirtualStages(const PhaseParts& parts,
+                                        const Stages& stages) {
+  const Parallelism& split = job_.parallelism;
+  const bool holds_up = !split.overlap.pipeline;
+  const auto add_transfer = [&](int64_t boundary, KindSeconds& sum) {
+    if (!holds_up) return;
     sum[TaskKind::kPipelineCommunication] +=
-        stages.transfer[static_cast<size_t>(boundary % pipeline)];
+        stages.transfer[static_cast<size_t>(boundary % split.pipeline)];
+  };
+  sums_.forward.clear();
+  sums_.backward.clear();
+  for (int64_t u = 0; u < split.pipeline * split.virtual_stages; ++u) {
+    const StageParts held = PartsOf(job_, u);
+    sums_.forward.push_back(parts.forward.SumOf(held));
+    sums_.backward.push_back(parts.backward.SumOf(held));
+    if (!held.head) add_transfer(u, sums_.forward.back());
+    if (!held.embedding) add_transfer(u - 1, sums_.backward.back());
   }
-  return sum;
 }
 
-NominalTime NominalEvaluator::Assemble(const Parts& parts,
-                                       const Stages& stages) {
+void NominalEvaluator::SumClosings(const Stages& stages) {
+  const auto pipeline = static_cast<size_t>(job_.parallelism.pipeline);
+  sums_.closing.clear();
+  for (size_t stage = 0; stage < pipeline; ++stage) {
+    double forward = 0, backward = 0;
+    for (size_t u = stage; u < sums_.forward.size(); u += pipeline) {
+      forward += sums_.forward[u].compute();
+      backward += sums_.backward[u].compute();
+    }
+    sums_.closing.push_back(estimate::SumOf(ClosingTasks(
+        job_, stages.closing[stage], forward, backward, constants_.overlap)));
+  }
+}
+
+const std::vector<double>& NominalEvaluator::StageEnds(const Stages& stages) {
   const Parallelism& split = job_.parallelism;
-  const int64_t virtual_stages = split.pipeline * split.virtual_stages;
   times_.schedule = ScheduleOf(split.schedule);
   times_.stages = static_cast<int>(split.pipeline);
   times_.chunks = static_cast<int>(split.virtual_stages);
   times_.microbatches = static_cast<int>(job_.microbatches());
   times_.forward.clear();
   times_.backward.clear();
-  for (int64_t u = 0; u < virtual_stages; ++u) {
-    times_.forward.push_back(
-        SumOfVirtualStage(parts, stages, u, kForward).total());
-    times_.backward.push_back(
-        SumOfVirtualStage(parts, stages, u, kBackward).total());
+  times_.forward_hop.clear();
+  for (size_t u = 0; u < sums_.forward.size(); ++u) {
+    times_.forward.push_back(sums_.forward[u].total());
+    times_.backward.push_back(sums_.backward[u].total());
+    if (u + 1 == sums_.forward.size()) break;
+    times_.forward_hop.push_back(
+        split.overlap.pipeline
+            ? stages.transfer[u % static_cast<size_t>(split.pipeline)]
+            : 0);
   }
-  times_.forward_hop.assign(static_cast<size_t>(virtual_stages - 1), 0);
-  times_.backward_hop.assign(static_cast<size_t>(virtual_stages - 1), 0);
-  const std::vector<double>& ends = clock_.StageEnds(times_);
+  times_.backward_hop = times_.forward_hop;
+  return clock_.StageEnds(times_);
+}
 
+NominalTime NominalEvaluator::Assemble(const Stages& stages) {
+  const std::vector<double>& ends = StageEnds(stages);
   NominalTime time;
-  int64_t last = 0;
-  for (int64_t stage = 0; stage < split.pipeline; ++stage) {
-    const auto s = static_cast<size_t>(stage);
-    const double end = ends[s] + stages.closing[s].total();
+  size_t last = 0;
+  for (size_t stage = 0; stage < ends.size(); ++stage) {
+    const double end = ends[stage] + sums_.closing[stage].total();
     if (end > time.seconds) time.seconds = end, last = stage;
   }
-  for (int64_t u = last; u < virtual_stages; u += split.pipeline) {
-    for (const size_t phase : {kForward, kBackward}) {
-      time.by_kind.Add(SumOfVirtualStage(parts, stages, u, phase),
-                       times_.microbatches);
-    }
+  for (size_t u = last; u < sums_.forward.size(); u += ends.size()) {
+    time.by_kind.Add(sums_.forward[u], times_.microbatches);
+    time.by_kind.Add(sums_.backward[u], times_.microbatches);
   }
-  time.by_kind.Add(stages.closing[static_cast<size_t>(last)]);
+  time.by_kind.Add(sums_.closing[last]);
   time.bubble = std::max(0.0, time.seconds - time.by_kind.total());
   return time;
 }
@@ -214,7 +246,9 @@ absl::StatusOr<NominalTime> NominalEvaluator::Evaluate(
   if (!parts.ok()) return parts.status();
   const auto stages = StagesOfJob(shape);
   if (!stages.ok()) return stages.status();
-  return Assemble(**parts, **stages);
+  SumVirtualStages(**parts, **stages);
+  SumClosings(**stages);
+  return Assemble(**stages);
 }
 
 }  // namespace prism::estimate

@@ -16,10 +16,11 @@
 #include <vector>
 
 #include "core/calibration/constants.h"
-#include "core/estimate/cost.h"
+#include "core/estimate/closing_costs.h"
+#include "core/estimate/costed_task.h"
+#include "core/estimate/part_costs.h"
 #include "core/estimate/pipeline_clock.h"
 #include "core/estimate/placement_shape.h"
-#include "core/estimate/step_costs.h"
 #include "core/estimate/variation.h"
 #include "core/hardware/cluster.h"
 #include "core/workload/job.h"
@@ -30,7 +31,7 @@ struct NominalTime {
   double seconds = 0;
   // Of the stage that ends last; with `bubble` they sum to `seconds`.
   KindSeconds by_kind;
-  // What that stage waits.
+  // What that stage waits, for transfers that hold nobody up as well.
   double bubble = 0;
 };
 
@@ -52,27 +53,42 @@ class NominalEvaluator final {
  private:
   // What layouts have in common is kept under those of their sizes that it
   // depends on.
-  using Key = std::array<int64_t, 20>;
+  using Key = std::array<int64_t, 28>;
 
-  // Seconds of the model's parts, by phase.
+  // Seconds of the model's parts.
   struct Parts {
-    std::array<KindSeconds, 2> layer;
-    std::array<KindSeconds, 2> embedding;
-    std::array<KindSeconds, 2> head;
+    KindSeconds layer;
+    KindSeconds recomputed_layer;
+    KindSeconds embedding;
+    KindSeconds head;
+    KindSeconds host;
+
+    KindSeconds SumOf(const StageParts& held) const;
   };
-  // Seconds of transfers to the next stage, and of closings, by stage.
+  struct PhaseParts {
+    Parts forward;
+    Parts backward;
+  };
+  // Seconds of transfers to the next stage, and closings, by stage.
   struct Stages {
     std::vector<double> transfer;
+    std::vector<ClosingCosts> closing;
+  };
+  // What virtual stages and stages take.
+  struct Sums {
+    std::vector<KindSeconds> forward;
+    std::vector<KindSeconds> backward;
     std::vector<KindSeconds> closing;
   };
 
   const PlacementShape& ShapeOfJob();
-  absl::StatusOr<const Parts*> PartsOfJob(const PlacementShape& shape);
+  absl::StatusOr<const PhaseParts*> PartsOfJob(const PlacementShape& shape);
   absl::StatusOr<const Stages*> StagesOfJob(const PlacementShape& shape);
   absl::StatusOr<Stages> CostOfStages(const PlacementShape& shape) const;
-  KindSeconds SumOfVirtualStage(const Parts& parts, const Stages& stages,
-                                int64_t virtual_stage, size_t phase) const;
-  NominalTime Assemble(const Parts& parts, const Stages& stages);
+  void SumVirtualStages(const PhaseParts& parts, const Stages& stages);
+  void SumClosings(const Stages& stages);
+  const std::vector<double>& StageEnds(const Stages& stages);
+  NominalTime Assemble(const Stages& stages);
 
   const hardware::Cluster cluster_;
   const calibration::Constants constants_;
@@ -80,8 +96,9 @@ class NominalEvaluator final {
   workload::Job job_;  // the one at hand
   PipelineClock clock_;
   PipelineTimes times_;
+  Sums sums_;
   absl::flat_hash_map<Key, std::unique_ptr<PlacementShape>> shapes_;
-  absl::flat_hash_map<Key, std::unique_ptr<Parts>> parts_;
+  absl::flat_hash_map<Key, std::unique_ptr<PhaseParts>> parts_;
   absl::flat_hash_map<Key, std::unique_ptr<Stages>> stages_;
   Stages uneven_;  // of the job at hand, where its stages are uneven
 };

@@ -33,21 +33,28 @@ TEST(NominalEvaluatorTest, AgreesWithTheGraphOnRandomJobs) {
   const workload::Model model = workload::testing::Gpt(96, 2048, 32);
   const hardware::Cluster cluster = DgxA100(16);
   NominalEvaluator evaluator(model, cluster);
-  testing::RandomJobs jobs(model, 128, 256, 1);
+  testing::RandomJobs jobs(model, 128, 256, testing::Vary::kAll, 1);
   const std::vector<std::string> kinds = TaskKindNames();
-  for (int i = 0; i < 150; ++i) {
+  for (int i = 0; i < 100; ++i) {
     const Job job = jobs.Next();
     const auto time = evaluator.Evaluate(job.parallelism, job.training);
     ASSERT_TRUE(time.ok()) << time.status();
     const step::NominalStep expected = NominalOfGraph(job, cluster);
     const double tolerance = 1e-9 * expected.seconds;
     ASSERT_NEAR(time->seconds, expected.seconds, tolerance);
+    // The graph says of a wait how much of it was the transfer's.
+    double waits = expected.by_kind.at("bubble");
     for (size_t kind = 0; kind < kTaskKinds; ++kind) {
-      ASSERT_NEAR(time->by_kind[static_cast<TaskKind>(kind)],
-                  expected.by_kind.at(kinds[kind]), tolerance)
-          << kinds[kind];
+      const double seconds = time->by_kind[static_cast<TaskKind>(kind)];
+      const double of_graph = expected.by_kind.at(kinds[kind]);
+      if (job.parallelism.overlap.pipeline &&
+          static_cast<TaskKind>(kind) == TaskKind::kPipelineCommunication) {
+        waits += of_graph;
+        continue;
+      }
+      ASSERT_NEAR(seconds, of_graph, tolerance) << kinds[kind];
     }
-    ASSERT_NEAR(time->bubble, expected.by_kind.at("bubble"), tolerance);
+    ASSERT_NEAR(time->bubble, waits, tolerance);
   }
 }
 

@@ -57,8 +57,12 @@ class ShapeFinder final {
     PlacementShape shape;
     const int64_t last = ranks_.stages() - 1;
     shape.tensor_groups = TensorGroups();
+    if (ranks_.context() > 1) shape.context_groups = ContextGroups();
+    const bool hybrid = ranks_.shards() > 1 &&
+                        ranks_.shards() < ranks_.replicas() * ranks_.context();
     for (int64_t stage = 0; stage <= last; ++stage) {
       shape.data_groups.push_back(DataGroups(stage));
+      if (hybrid) AddShards(stage, shape);
       if (stage < last || interleaved) {
         shape.boundaries.push_back(Hops(stage, stage < last ? stage + 1 : 0));
       }
@@ -68,19 +72,41 @@ class ShapeFinder final {
   }
 
  private:
+  using Gpus = std::vector<int64_t>;
+
+  // Lanes that lie alike and have tensor ranks in a row.
+  int64_t TensorRanksAlike() const {
+    return std::gcd(lanes_alike_, ranks_.tensor());
+  }
+  // Stages of replicas that fill a block of a node all lie like the first.
+  int64_t ReplicasUnlike() const {
+    return lanes_alike_ == ranks_.lanes() ? 1 : ranks_.replicas();
+  }
+  int64_t StagesUnlike() const {
+    return lanes_alike_ == ranks_.lanes() ? 1 : ranks_.stages();
+  }
+
   std::vector<PlacedGroup> TensorGroups() {
     std::vector<PlacedGroup> groups;
-    // Groups that fill a block of a node all lie like the first.
-    const bool one = lanes_alike_ == ranks_.lanes();
-    const int64_t replicas = one ? 1 : ranks_.replicas();
-    const int64_t stages = one ? 1 : ranks_.stages();
-    for (int64_t replica = 0; replica < replicas; ++replica) {
-      for (int64_t stage = 0; stage < stages; ++stage) {
-        gpus_.clear();
-        for (int64_t lane = 0; lane < ranks_.lanes(); ++lane) {
-          gpus_.push_back(ranks_.Gpu(replica, stage, lane));
+    for (int64_t replica = 0; replica < ReplicasUnlike(); ++replica) {
+      for (int64_t stage = 0; stage < StagesUnlike(); ++stage) {
+        for (int64_t rank = 0; rank < ranks_.context(); ++rank) {
+          Keep(Group(ranks_.TensorGroup(replica, stage, rank)), groups);
         }
-        Keep(Group(), groups);
+      }
+    }
+    std::sort(groups.begin(), groups.end());
+    return groups;
+  }
+
+  std::vector<PlacedGroup> ContextGroups() {
+    std::vector<PlacedGroup> groups;
+    for (int64_t replica = 0; replica < ReplicasUnlike(); ++replica) {
+      for (int64_t stage = 0; stage < StagesUnlike(); ++stage) {
+        for (int64_t rank = 0; rank < ranks_.tensor();
+             rank += TensorRanksAlike()) {
+          Keep(Group(ranks_.ContextGroup(replica, stage, rank)), groups);
+        }
       }
     }
     std::sort(groups.begin(), groups.end());
@@ -89,15 +115,33 @@ class ShapeFinder final {
 
   std::vector<PlacedGroup> DataGroups(int64_t stage) {
     std::vector<PlacedGroup> groups;
-    for (int64_t lane = 0; lane < ranks_.lanes(); lane += lanes_alike_) {
-      gpus_.clear();
-      for (int64_t replica = 0; replica < ranks_.replicas(); ++replica) {
-        gpus_.push_back(ranks_.Gpu(replica, stage, lane));
-      }
-      Keep(Group(), groups);
+    for (int64_t rank = 0; rank < ranks_.tensor(); rank += TensorRanksAlike()) {
+      Keep(Group(ranks_.DataGroup(stage, rank)), groups);
     }
     std::sort(groups.begin(), groups.end());
     return groups;
+  }
+
+  void AddShards(int64_t stage, PlacementShape& shape) {
+    auto& shards = shape.shard_groups.emplace_back();
+    auto& copies = shape.shard_copies.emplace_back();
+    const int64_t size = ranks_.shards();
+    for (int64_t rank = 0; rank < ranks_.tensor(); rank += TensorRanksAlike()) {
+      const Gpus all = ranks_.DataGroup(stage, rank);
+      for (auto first = all.begin(); first != all.end(); first += size) {
+        Keep(Group(Gpus(first, first + size)), shards);
+      }
+      for (int64_t shard = 0; shard < size; ++shard) {
+        Gpus same;
+        for (size_t i = static_cast<size_t>(shard); i < all.size();
+             i += static_cast<size_t>(size)) {
+          same.push_back(all[i]);
+        }
+        Keep(Group(same), copies);
+      }
+    }
+    std::sort(shards.begin(), shards.end());
+    std::sort(copies.begin(), copies.end());
   }
 
   std::vector<PlacedHop> Hops(int64_t from, int64_t to) const {
@@ -136,17 +180,16 @@ class ShapeFinder final {
     return hop;
   }
 
-  // Of the members in gpus_.
-  PlacedGroup Group() {
-    PlacedGroup group = {.shape = shaper_.ShapeOf(gpus_)};
-    if (!paths_.empty()) group.path_factor = SlowestNeighbours();
+  PlacedGroup Group(const Gpus& gpus) {
+    PlacedGroup group = {.shape = shaper_.ShapeOf(gpus)};
+    if (!paths_.empty()) group.path_factor = SlowestNeighbours(gpus);
     return group;
   }
 
-  double SlowestNeighbours() const {
+  double SlowestNeighbours(const Gpus& gpus) const {
     double slowest = 0;
-    int64_t before = NodeOf(gpus_.back());
-    for (const int64_t gpu : gpus_) {
+    int64_t before = NodeOf(gpus.back());
+    for (const int64_t gpu : gpus) {
       const int64_t node = NodeOf(gpu);
       if (node != before) {
         slowest = std::max(slowest, paths_.Between(before, node));
@@ -163,7 +206,6 @@ class ShapeFinder final {
   const PathFactors& paths_;
   int64_t lanes_alike_;
   hardware::GroupShaper shaper_;
-  std::vector<int64_t> gpus_;
 };
 
 }  // namespace

@@ -48,18 +48,26 @@ struct PlacedHop {
 // Of groups and hops that lie alike only those with the slowest path are kept,
 // each once, sorted.
 struct PlacementShape {
-  std::vector<PlacedGroup> tensor_groups;
-  std::vector<std::vector<PlacedGroup>> data_groups;  // by stage
+  using Groups = std::vector<PlacedGroup>;
+
+  Groups tensor_groups;
+  Groups context_groups;            // empty for one context rank
+  std::vector<Groups> data_groups;  // by stage
+  // By stage, where sharding is hybrid, else empty: ranks that hold one
+  // sharded copy, and those that hold the same shard.
+  std::vector<Groups> shard_groups;
+  std::vector<Groups> shard_copies;
   // By stage: to the next; of the last to the first where stages are
   // interleaved, and missing where not.
   std::vector<std::vector<PlacedHop>> boundaries;
   // First and last stage of a replica; empty for one stage.
-  std::vector<PlacedGroup> tied_copies;
+  Groups tied_copies;
 
   bool operator==(const PlacementShape&) const = default;
   template <typename H>
   friend H AbslHashValue(H h, const PlacementShape& shape) {
-    return H::combine(std::move(h), shape.tensor_groups, shape.data_groups,
+    return H::combine(std::move(h), shape.tensor_groups, shape.context_groups,
+                      shape.data_groups, shape.shard_groups, shape.shard_copies,
                       shape.boundaries, shape.tied_copies);
   }
 };

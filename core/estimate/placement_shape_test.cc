@@ -51,23 +51,32 @@ class Definition {
   Definition(const Job& job, const hardware::Cluster& cluster,
              const Placement& placement)
       : ranks_(job.parallelism, cluster, placement),
+        shards_(static_cast<size_t>(ranks_.shards())),
+        hybrid_(ranks_.shards() > 1 &&
+                ranks_.shards() < job.parallelism.gradient_ranks()),
         fabric_(cluster, *hardware::FindAccelerator(cluster.accelerator)),
         paths_(cluster.path_states),
         gpus_per_node_(cluster.gpus_per_node) {}
 
   PlacementShape Shape() const {
     PlacementShape shape;
-    std::vector<std::vector<int64_t>> tensor, tied;
+    std::vector<std::vector<int64_t>> tensor, context, tied;
     const int64_t last = ranks_.stages() - 1;
     for (int64_t s = 0; s <= last; ++s) {
       std::vector<std::vector<int64_t>> data;
       for (int64_t r = 0; r < ranks_.replicas(); ++r) {
-        tensor.push_back(ranks_.TensorGroup(r, s));
+        for (int64_t c = 0; c < ranks_.context(); ++c) {
+          tensor.push_back(ranks_.TensorGroup(r, s, c));
+        }
+        for (int64_t t = 0; t < ranks_.tensor(); ++t) {
+          context.push_back(ranks_.ContextGroup(r, s, t));
+        }
       }
-      for (int64_t l = 0; l < ranks_.lanes(); ++l) {
-        data.push_back(ranks_.DataGroup(s, l));
+      for (int64_t t = 0; t < ranks_.tensor(); ++t) {
+        data.push_back(ranks_.DataGroup(s, t));
       }
       shape.data_groups.push_back(Groups(data));
+      if (hybrid_) AddShards(data, shape);
       if (s < last) shape.boundaries.push_back(Hops(s));
     }
     for (int64_t r = 0; last > 0 && r < ranks_.replicas(); ++r) {
@@ -76,6 +85,7 @@ class Definition {
       }
     }
     shape.tensor_groups = Groups(tensor);
+    if (ranks_.context() > 1) shape.context_groups = Groups(context);
     shape.tied_copies = Groups(tied);
     return shape;
   }
@@ -118,7 +128,25 @@ class Definition {
     return hops;
   }
 
+  void AddShards(const std::vector<std::vector<int64_t>>& data,
+                 PlacementShape& shape) const {
+    std::vector<std::vector<int64_t>> shards, copies;
+    for (const auto& all : data) {
+      std::map<size_t, std::vector<int64_t>> of_copy, of_shard;
+      for (size_t i = 0; i < all.size(); ++i) {
+        of_copy[i / shards_].push_back(all[i]);
+        of_shard[i % shards_].push_back(all[i]);
+      }
+      for (auto& [copy, gpus] : of_copy) shards.push_back(gpus);
+      for (auto& [shard, gpus] : of_shard) copies.push_back(gpus);
+    }
+    shape.shard_groups.push_back(Groups(shards));
+    shape.shard_copies.push_back(Groups(copies));
+  }
+
   RankMap ranks_;
+  size_t shards_;
+  bool hybrid_;
   hardware::Fabric fabric_;
   hardware::PathFactors paths_;
   int64_t gpus_per_node_;
@@ -131,6 +159,8 @@ class RandomCase {
                 OneOf({1, 2, 3, 6}),
                 OneOf({0, 1}) ? RankOrder::kTensorDataPipeline
                               : RankOrder::kTensorPipelineData);
+    job.parallelism.context = OneOf({1, 1, 2, 3});
+    if (OneOf({0, 1}) == 0) DrawShards();
     const int64_t gpus_per_node = OneOf({1, 2, 4, 6, 8});
     const int64_t needed =
         (job.parallelism.gpus() + gpus_per_node - 1) / gpus_per_node;
@@ -155,6 +185,14 @@ class RandomCase {
  private:
   int64_t OneOf(std::vector<int64_t> values) {
     return values[random_() % values.size()];
+  }
+
+  void DrawShards() {
+    job.parallelism.sharding = workload::Sharding::kZero3;
+    const int64_t shards = OneOf({0, 2, 3, 4});
+    if (shards > 0 && job.parallelism.gradient_ranks() % shards == 0) {
+      job.parallelism.shard_group = shards;
+    }
   }
 
   void DrawLeaves() {

@@ -30,19 +30,32 @@ int64_t RankMap::Node(int64_t replica, int64_t stage, int64_t lane) const {
   return Gpu(replica, stage, lane) / gpus_per_node_;
 }
 
-std::vector<int64_t> RankMap::TensorGroup(int64_t replica,
-                                          int64_t stage) const {
+std::vector<int64_t> RankMap::TensorGroup(int64_t replica, int64_t stage,
+                                          int64_t context_rank) const {
   std::vector<int64_t> gpus;
-  for (int64_t lane = 0; lane < lanes(); ++lane) {
-    gpus.push_back(Gpu(replica, stage, lane));
+  for (int64_t rank = 0; rank < tensor(); ++rank) {
+    gpus.push_back(Gpu(replica, stage, context_rank * tensor() + rank));
   }
   return gpus;
 }
 
-std::vector<int64_t> RankMap::DataGroup(int64_t stage, int64_t lane) const {
+std::vector<int64_t> RankMap::ContextGroup(int64_t replica, int64_t stage,
+                                           int64_t tensor_rank) const {
   std::vector<int64_t> gpus;
+  for (int64_t rank = 0; rank < context(); ++rank) {
+    gpus.push_back(Gpu(replica, stage, rank * tensor() + tensor_rank));
+  }
+  return gpus;
+}
+
+std::vector<int64_t> RankMap::DataGroup(int64_t stage,
+                                        int64_t tensor_rank) const {
+  std::vector<int64_t> gpus;
+  gpus.reserve(static_cast<size_t>(replicas() * context()));
   for (int64_t replica = 0; replica < replicas(); ++replica) {
-    gpus.push_back(Gpu(replica, stage, lane));
+    for (int64_t rank = 0; rank < context(); ++rank) {
+      gpus.push_back(Gpu(replica, stage, rank * tensor() + tensor_rank));
+    }
   }
   return gpus;
 }

@@ -1,7 +1,9 @@
 // RankMap: which GPU runs which rank of the step graph.
 //
 // A job is launched as ranks 0, 1, 2, ... over its nodes, numbered by its rank
-// order; the graph numbers ranks (replica * stages + stage) * lanes + lane.
+// order; the graph numbers ranks (replica * stages + stage) * lanes + lane. The
+// lanes of a stage are its context ranks times their tensor ranks: lane =
+// context rank * tensor + tensor rank.
 // Immutable after construction; safe to share between threads.
 #ifndef PRISM_CORE_ESTIMATE_RANK_MAP_H_
 #define PRISM_CORE_ESTIMATE_RANK_MAP_H_
@@ -29,10 +31,14 @@ class RankMap final {
   int64_t Gpu(int64_t replica, int64_t stage, int64_t lane) const;
   int64_t Node(int64_t replica, int64_t stage, int64_t lane) const;
 
-  // GPUs of the tensor group of a replica's stage, and of the data group of a
-  // stage's lane, in order.
-  std::vector<int64_t> TensorGroup(int64_t replica, int64_t stage) const;
-  std::vector<int64_t> DataGroup(int64_t stage, int64_t lane) const;
+  // GPUs of a group, in order. Of a replica's stage: the tensor group of a
+  // context rank, the context group of a tensor rank. Of a stage: the data
+  // group of a tensor rank, all ranks that hold the same part of the model.
+  std::vector<int64_t> TensorGroup(int64_t replica, int64_t stage,
+                                   int64_t context_rank) const;
+  std::vector<int64_t> ContextGroup(int64_t replica, int64_t stage,
+                                    int64_t tensor_rank) const;
+  std::vector<int64_t> DataGroup(int64_t stage, int64_t tensor_rank) const;
 
   // Position in the placement of the node that runs a launched rank.
   int64_t Slot(int64_t launched_rank) const {
@@ -48,7 +54,11 @@ class RankMap final {
 
   int64_t replicas() const { return parallelism_.data; }
   int64_t stages() const { return parallelism_.pipeline; }
-  int64_t lanes() const { return parallelism_.tensor; }
+  int64_t tensor() const { return parallelism_.tensor; }
+  int64_t context() const { return parallelism_.context; }
+  int64_t lanes() const { return tensor() * context(); }
+  // Ranks of a data group that hold one sharded copy, one after another.
+  int64_t shards() const { return parallelism_.shards(); }
   bool interleaved() const { return parallelism_.virtual_stages > 1; }
   int64_t gpus() const { return parallelism_.gpus(); }
 

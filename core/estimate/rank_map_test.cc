@@ -34,7 +34,7 @@ TEST(RankMapTest, TensorDataPipelineKeepsReplicasOfAStageTogether) {
   EXPECT_EQ(map.LaunchedRank(1, 0, 0), 2);
   EXPECT_EQ(map.LaunchedRank(0, 1, 0), 8);
   EXPECT_THAT(map.DataGroup(0, 0), ElementsAre(0, 2, 4, 6));
-  EXPECT_THAT(map.TensorGroup(0, 1), ElementsAre(8, 9));
+  EXPECT_THAT(map.TensorGroup(0, 1, 0), ElementsAre(8, 9));
 }
 
 TEST(RankMapTest, TensorPipelineDataKeepsStagesOfAReplicaTogether) {
@@ -60,6 +60,18 @@ TEST(RankMapTest, EveryRankHasItsOwnGpu) {
     EXPECT_EQ(gpus.size(), 24u);
     EXPECT_EQ(*gpus.rbegin(), 23);
   }
+}
+
+TEST(RankMapTest, ContextRanksFollowTensorRanks) {
+  workload::Parallelism split = Split(RankOrder::kTensorDataPipeline);
+  split.pipeline = 1;
+  split.context = 3;
+  const RankMap map(split, SixNodesOfFour(), {});
+  EXPECT_EQ(map.lanes(), 6);
+  EXPECT_THAT(map.TensorGroup(0, 0, 1), ElementsAre(2, 3));
+  EXPECT_THAT(map.ContextGroup(1, 0, 1), ElementsAre(7, 9, 11));
+  EXPECT_THAT(map.DataGroup(0, 0),
+              ElementsAre(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22));
 }
 
 TEST(RankMapTest, PlacementNamesTheNodes) {

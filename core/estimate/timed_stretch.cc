@@ -35,7 +35,10 @@ bool MoveAway(size_t i, Stretches& stretches) {
   if (next == i) return false;
   if (stretches[i].then) {
     const size_t before = MeetingBefore(stretches, i);
-    if (before == i) return false;
+    if (before == i ||
+        stretches[before].of_context != stretches[i].of_context) {
+      return false;
+    }
     stretches[before].then->seconds += stretches[i].then->seconds;
     stretches[before].then->latency_seconds +=
         stretches[i].then->latency_seconds;

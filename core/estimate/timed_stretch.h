@@ -13,12 +13,14 @@ namespace prism::estimate {
 struct TimedStretch {
   double seconds = 0;  // of operators on each GPU
   bool recompute = false;
-  std::optional<hardware::LinkTime> then;  // the tensor group meets
+  std::optional<hardware::LinkTime> then;  // the lanes meet
+  bool of_context = false;  // for a collective of their context group
 };
 
 // A repeated segment with fewer stretches and the same total time: those that
 // end in no collective, and those too short to make anybody wait, join the
-// next one of their kind; the latter's collectives join the one before. Next
+// next one of their kind; the latter's collectives join the one before, if that
+// is of the same group. Next
 // and before go round, as the segment is repeated.
 std::vector<TimedStretch> JoinShortStretches(
     std::vector<TimedStretch> stretches);

@@ -28,7 +28,7 @@ hardware::Cluster Cluster() {
 workload::Model Gpt175B() { return workload::testing::Gpt(96, 12288, 96); }
 
 std::vector<workload::Job> RandomLayouts() {
-  testing::RandomJobs random(Gpt175B(), kGpus, 3072, 1);
+  testing::RandomJobs random(Gpt175B(), kGpus, 3072, testing::Vary::kLayout, 1);
   std::vector<workload::Job> jobs;
   while (jobs.size() < kLayouts) jobs.push_back(random.Next());
   return jobs;

@@ -10,14 +10,18 @@
 
 namespace prism::estimate::testing {
 
+// What differs between jobs: how one training is laid out, or all of it.
+enum class Vary { kLayout, kAll };
+
 class RandomJobs final {
  public:
   // Jobs of `model` that fill `gpus` GPUs with `global_batch` sequences, which
   // is a multiple of gpus. Requires: sizes of the model and `gpus` have common
   // powers of two.
   RandomJobs(const workload::Model& model, int64_t gpus, int64_t global_batch,
-             uint32_t seed)
-      : model_(model),
+             Vary vary, uint32_t seed)
+      : vary_(vary),
+        model_(model),
         gpus_(gpus),
         global_batch_(global_batch),
         random_(seed) {}
@@ -45,7 +49,10 @@ class RandomJobs final {
     split.tensor = OneOf<int64_t>({1, 2, 4, 8, 16});
     split.pipeline = OneOf<int64_t>({1, 2, 4, 8, 16, 32});
     split.sequence_parallel = split.tensor > 1 && Coin();
-    split.data = gpus_ / (split.tensor * split.pipeline);
+    split.context = OneOf<int64_t>({1, 1, 1, 2, 4});
+    split.context_kind = OneOf<workload::ContextKind>(
+        {workload::ContextKind::kRing, workload::ContextKind::kAllGather});
+    split.data = gpus_ / (split.tensor * split.context * split.pipeline);
     split.schedule =
         OneOf<Schedule>({Schedule::kGpipe, Schedule::kOneForwardOneBackward,
                          Schedule::kInterleaved});
@@ -53,7 +60,16 @@ class RandomJobs final {
       split.virtual_stages = OneOf<int64_t>({2, 3, 4, 6, 12});
     }
     split.sharding = OneOf<workload::Sharding>(
-        {workload::Sharding::kNone, workload::Sharding::kZero1});
+        {workload::Sharding::kNone, workload::Sharding::kZero1,
+         workload::Sharding::kZero2, workload::Sharding::kZero3});
+    if (split.sharding != workload::Sharding::kNone) {
+      split.shard_group = OneOf<int64_t>({0, 0, 2, 8});
+    }
+    split.overlap = {.gradients = Coin(),
+                     .parameters = Coin(),
+                     .tensor = Coin(),
+                     .pipeline = Coin()};
+    if (Coin()) DrawStageLayers(job);
     split.rank_order =
         OneOf<workload::RankOrder>({workload::RankOrder::kTensorDataPipeline,
                                     workload::RankOrder::kTensorPipelineData});
@@ -64,10 +80,37 @@ class RandomJobs final {
     training.recompute = OneOf<workload::Recompute>(
         {workload::Recompute::kNone, workload::Recompute::kSelective,
          workload::Recompute::kFull});
+    if (training.recompute == workload::Recompute::kFull && Coin()) {
+      training.recompute_layers = OneOf<int64_t>({0, 1, 2});
+    }
+    if (vary_ == Vary::kAll) DrawTraining(training);
+    return job;
+  }
+
+  void DrawTraining(workload::Training& training) {
     training.attention = OneOf<workload::Attention>(
         {workload::Attention::kFlash, workload::Attention::kUnfused});
     training.fp32_gradients = Coin();
-    return job;
+    training.framework = OneOf<workload::Framework>(
+        {workload::Framework::kMegatronLm, workload::Framework::kMegatronCore,
+         workload::Framework::kFsdp, workload::Framework::kTorchtitan});
+    training.compiled = Coin();
+    training.dropout = Coin();
+    training.fused_cross_entropy = Coin();
+    training.offload_optimizer = Coin();
+  }
+
+  // A layer less at each end, and one more on stages in between.
+  void DrawStageLayers(workload::Job& job) {
+    workload::Parallelism& split = job.parallelism;
+    const int64_t stages = split.pipeline * split.virtual_stages;
+    if (stages < 4 || model_.layers % stages != 0) return;
+    split.stage_layers.assign(static_cast<size_t>(stages),
+                              model_.layers / stages);
+    --split.stage_layers.front();
+    --split.stage_layers.back();
+    ++split.stage_layers[1];
+    ++split.stage_layers[2];
   }
 
   bool Valid(const workload::Job& job) const {
@@ -75,6 +118,10 @@ class RandomJobs final {
     const workload::Training& training = job.training;
     if (split.data < 1 || split.gpus() != gpus_) return false;
     if (model_.heads % split.tensor != 0) return false;
+    if (split.shard_group > 0 &&
+        split.gradient_ranks() % split.shard_group != 0) {
+      return false;
+    }
     if (model_.layers % (split.pipeline * split.virtual_stages) != 0) {
       return false;
     }
@@ -84,6 +131,7 @@ class RandomJobs final {
     return split.pipeline > 1 && job.microbatches() % split.pipeline == 0;
   }
 
+  Vary vary_;
   workload::Model model_;
   int64_t gpus_;
   int64_t global_batch_;

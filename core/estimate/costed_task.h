@@ -1,0 +1,78 @@
+// Costed tasks: what a job's step is made of, in nominal seconds.
+//
+// The step graph and the nominal evaluation are both put together from the
+// same tasks, so they cannot disagree about one.
+#ifndef PRISM_CORE_ESTIMATE_COSTED_TASK_H_
+#define PRISM_CORE_ESTIMATE_COSTED_TASK_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/hardware/fabric.h"
+
+namespace prism::estimate {
+
+// What time is spent on: StepGraph::kinds, in this order.
+enum class TaskKind : uint8_t {
+  kCompute,
+  kRecompute,
+  kTensorCommunication,
+  kContextCommunication,
+  kPipelineCommunication,
+  kDataCommunication,
+  kOptimizer,
+  kHost,  // the framework's own work between kernels
+};
+inline constexpr size_t kTaskKinds = 8;
+
+std::vector<std::string> TaskKindNames();
+
+// Whether time of links; else work of a GPU and its host, which the node's
+// slowdown stretches.
+bool IsCommunication(TaskKind kind);
+
+// Who waits for whom before a task starts.
+enum class Meeting : uint8_t { kNobody, kLanes, kReplicas };
+
+struct CostedTask {
+  TaskKind kind = TaskKind::kCompute;
+  Meeting meeting = Meeting::kNobody;
+  hardware::LinkTime time = {};  // where it is not communication: no latency
+};
+
+// Tasks one after another.
+using CostedTasks = std::vector<CostedTask>;
+
+// Seconds by TaskKind.
+class KindSeconds final {
+ public:
+  double& operator[](TaskKind kind) {
+    return seconds_[static_cast<size_t>(kind)];
+  }
+  double operator[](TaskKind kind) const {
+    return seconds_[static_cast<size_t>(kind)];
+  }
+  // Adds `count` times what `other` holds.
+  void Add(const KindSeconds& other, double count = 1) {
+    for (size_t i = 0; i < kTaskKinds; ++i) {
+      seconds_[i] += count * other.seconds_[i];
+    }
+  }
+  double total() const;
+  // Of kernels between collectives: what traffic can run beside.
+  double compute() const {
+    return (*this)[TaskKind::kCompute] + (*this)[TaskKind::kRecompute];
+  }
+
+ private:
+  std::array<double, kTaskKinds> seconds_ = {};
+};
+
+KindSeconds SumOf(const CostedTasks& tasks);
+
+}  // namespace prism::estimate
+
+#endif  // PRISM_CORE_ESTIMATE_COSTED_TASK_H_
