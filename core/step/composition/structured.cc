@@ -16,9 +16,13 @@
 namespace prism::step {
 namespace {
 
-// Replicas simulated for a first look at the error.
+// Replicas simulated at first.
 constexpr int64_t kFirstSamples = 1024;
 constexpr int64_t kFewestSamples = 256;
+// Before a first look at the error as many more, if there is time, as these
+// draws make of a small step, which take two milliseconds.
+constexpr double kQuickDraws = 2e6;
+constexpr double kMostQuickSamples = 4096;
 // Error of a quantile from the replicas, as a share of the distance between the
 // quartiles, and the draws and replicas that reaching it may cost.
 constexpr double kTargetError = 0.018;
@@ -183,15 +187,17 @@ class Structured {
     }
     if (options_.samples.value_or(0) > MostSamples()) return std::nullopt;
     // A first part tells how long the others take.
-    int64_t samples = std::max(
+    const int64_t first = std::max(
         kFewestSamples, kFirstSamples / static_cast<int64_t>(nodes_.size()));
-    samples = std::min(samples, options_.samples.value_or(samples));
+    auto status = Extend(std::min(first, options_.samples.value_or(first)));
+    if (!status.ok()) return status;
+    int64_t samples = samples_;
+    if (!options_.samples.has_value()) {
+      samples = std::max(samples_, Affordable(QuickSamples()));
+    }
     while (true) {
-      for (Node& node : nodes_) {
-        auto status = node.maximum->Extend(samples, budget_, executor_);
-        if (!status.ok()) return status;
-      }
-      samples_ = samples;
+      status = Extend(samples);
+      if (!status.ok()) return status;
       auto step = Integrate(kFewSteps);
       if (!step.ok()) return step.status();
       if (LaneSlack() > kMostModelError * Spread(*step)) return std::nullopt;
@@ -206,6 +212,16 @@ class Structured {
   }
 
  private:
+  // Simulates up to `samples` replicas at each node.
+  absl::Status Extend(int64_t samples) {
+    for (Node& node : nodes_) {
+      auto status = node.maximum->Extend(samples, budget_, executor_);
+      if (!status.ok()) return status;
+    }
+    samples_ = samples;
+    return absl::OkStatus();
+  }
+
   bool AddNode(double log_ratio, const std::vector<ReplicaKind>& kinds) {
     auto model = BuildPipelineModel(
         compiled_, {.network_factor = std::exp(log_ratio)}, cache_);
@@ -378,17 +394,29 @@ class Structured {
     return static_cast<int64_t>(affordable);
   }
 
+  // What is worth a first look at the error.
+  int64_t QuickSamples() const {
+    return std::max(
+        samples_, static_cast<int64_t>(std::min(kQuickDraws / DrawsOfReplica(),
+                                                kMostQuickSamples)));
+  }
+
+  // At all nodes. Fitting the laws of the stages costs as much as a few draws
+  // each.
+  double DrawsOfReplica() const {
+    return static_cast<double>(nodes_.size()) *
+           static_cast<double>(nodes_[0].model->draws() +
+                               kFitDraws * graph_.grid.stages);
+  }
+
   // Replicas after which the error should be small against the spread.
   int64_t SamplesFor(const IntegratedStep& step) const {
     const double spread = Spread(step);
     if (spread <= 0) return 0;
-    // Fitting the laws of the stages costs as much as a few draws each.
-    const double draws = static_cast<double>(nodes_.size()) *
-                         static_cast<double>(nodes_[0].model->draws() +
-                                             kFitDraws * graph_.grid.stages);
     const double excess = Excess(step, kTargetError * spread);
-    return static_cast<int64_t>(std::min(
-        {samples_ * excess * excess, kMostDraws / draws, kMostSamples}));
+    return static_cast<int64_t>(
+        std::min({samples_ * excess * excess, kMostDraws / DrawsOfReplica(),
+                  kMostSamples}));
   }
 
   // By how much the errors of quantiles from the replicas exceed `seconds`, or
