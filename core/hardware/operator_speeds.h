@@ -54,8 +54,8 @@ struct OperatorSpeeds {
   // Speed goes with this power of the head's size below 128.
   double attention_forward_head_power = 0.45;
   double attention_backward_head_power = 0.2;
-  // Under a lower limit than the architecture's `watts`, products and fused
-  // attention go with this power of it.
+  // Under a lower limit than the architecture's `watts`, products go with this
+  // power of it. Attention keeps fewer units busy and stays below the limit.
   double power_exponent = 1.1;
 
   std::array<ArchitectureSpeeds, kArchitectures> architectures =

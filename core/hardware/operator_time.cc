@@ -27,7 +27,7 @@ const AttentionSpeeds& AttentionOf(const ArchitectureSpeeds& speeds,
   return speeds.vendor_attention;
 }
 
-// Share of its arithmetic that an accelerator keeps under its power limit.
+// Share of their speed that products keep under the accelerator's power limit.
 double PowerShare(const Accelerator& accelerator,
                   const OperatorSpeeds& speeds) {
   const double watts = speeds.of(accelerator.architecture).watts;
@@ -110,8 +110,8 @@ double OperatorModel::AttentionSeconds(const AttentionKernel& kernel,
                                        NumberFormat format) const {
   const double peak =
       formats_[static_cast<size_t>(format)].rates.flops_per_second;
-  const double most = power_share_ * (kernel.backward ? attention_.backward
-                                                      : attention_.forward);
+  const double most =
+      kernel.backward ? attention_.backward : attention_.forward;
   const double power = kernel.backward ? speeds_.attention_backward_head_power
                                        : speeds_.attention_forward_head_power;
   const double ramp = (kernel.backward ? speeds_.attention_backward_ramp
