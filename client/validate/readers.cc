@@ -6,7 +6,7 @@ Measurements ReadFolder(const DataFolder& folder) {
   Measurements found;
   for (const SetReader read :
        {ReadPublishedSet, ReadMlperf, ReadVtrain, ReadSimumax, ReadLlmFoundry,
-        ReadTorchtitan, ReadModelFiles}) {
+        ReadTorchtitan, ReadBigscience, ReadModelFiles}) {
     read(folder, found);
   }
   return found;

@@ -28,6 +28,7 @@ void ReadMlperf(const DataFolder& folder, Measurements& found);
 void ReadVtrain(const DataFolder& folder, Measurements& found);
 void ReadSimumax(const DataFolder& folder, Measurements& found);
 void ReadLlmFoundry(const DataFolder& folder, Measurements& found);
+void ReadBigscience(const DataFolder& folder, Measurements& found);
 void ReadTorchtitan(const DataFolder& folder, Measurements& found);
 void ReadModelFiles(const DataFolder& folder, Measurements& found);
 

@@ -470,6 +470,26 @@ TEST(TorchtitanTest, RowsThatCannotBeUnderstoodAreNamed) {
                           "t.md:17: title: lacks a number of GPUs"));
 }
 
+TEST(BigscienceTest, TheMedianOfFullBatchesCounts) {
+  const auto read = [](const std::string& text) {
+    return Read(
+        ReadBigscience,
+        {{"megatron-log-lines-bigscience/tr11-176B-ml-chronicles.log", text}});
+  };
+  const Measurements found = read(
+      "x | elapsed time per iteration (s): 105.22 | global batch size: 2048 |\n"
+      "x | elapsed time per iteration (ms): 104000 | global batch size: 2048 "
+      "|\n"
+      "x | elapsed time per iteration (s): 111.0 | global batch size: 2048 |\n"
+      "x | elapsed time per iteration (s): 9.0 | global batch size: 192 |\n"
+      "x | elapsed time per iteration (s): slow | global batch size: 2048 |\n");
+  ASSERT_THAT(Unreadable(found), IsEmpty());
+  EXPECT_DOUBLE_EQ(found.sources.at(0).rows.at(0).value, 105.22);
+  EXPECT_THAT(JobOf(found), HasSubstr("head_as_layer: true"));
+  EXPECT_THAT(Unreadable(read("nothing\n")),
+              ElementsAre(HasSubstr("has no iteration of a batch of 2048")));
+}
+
 TEST(ModelFilesTest, FieldsAreCountedByHand) {
   const Measurements found = Read(
       ReadModelFiles,
