@@ -18,10 +18,10 @@ constexpr std::array<std::string_view, 9> kLowerBlocks = {
 constexpr std::array<std::string_view, 9> kLowerAscii = {
     " ", ".", ".", ".", ":", ":", ":", "#", "#"};
 
-constexpr std::array<std::string_view, 6> kPartBlocks = {"█", "▓", "▒",
-                                                         "▚", "▞", "▙"};
-constexpr std::array<std::string_view, 6> kPartAscii = {"#", "=", "+",
-                                                        "%", "o", "@"};
+constexpr std::array<std::string_view, 7> kPartBlocks = {"█", "▓", "▒", "▚",
+                                                         "▞", "▙", "▟"};
+constexpr std::array<std::string_view, 7> kPartAscii = {"#", "=", "+", "%",
+                                                        "o", "@", "*"};
 
 std::string Repeat(std::string_view text, int count) {
   std::string repeated;

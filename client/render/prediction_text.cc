@@ -4,6 +4,7 @@
 #include <absl/strings/str_join.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 #include <vector>
 
@@ -21,6 +22,7 @@ using prism::v1::BreakdownEntry;
 using prism::v1::Memory;
 using prism::v1::MemoryPart;
 using prism::v1::Prediction;
+using prism::v1::StageMemory;
 
 constexpr int kIndent = 2;
 
@@ -141,6 +143,36 @@ std::string MethodText(const Prediction& prediction, const Terminal& terminal) {
   return "\n" + Wrap("", absl::StrJoin(parts, ", "), terminal.columns);
 }
 
+// The verdict in words: how much is left, and what to change.
+std::string VerdictText(const Memory& memory) {
+  const std::string margin = Bytes(std::abs(memory.margin_bytes_per_gpu()));
+  switch (memory.fit()) {
+    case prism::v1::MEMORY_FIT_FITS:
+      return absl::StrCat("fits, ", margin, " to spare");
+    case prism::v1::MEMORY_FIT_TIGHT:
+      return absl::StrCat("tight, only ", margin,
+                          " to spare: ", memory.advice());
+    case prism::v1::MEMORY_FIT_DOES_NOT_FIT:
+      return absl::StrCat("does not fit, ", margin,
+                          " short: ", memory.advice());
+    default:
+      return "";
+  }
+}
+
+// From the emptiest stage to the fullest, where there are several.
+std::string StagesText(const Memory& memory) {
+  if (memory.stages_size() < 2) return "";
+  const auto by_peak = [](const StageMemory& a, const StageMemory& b) {
+    return a.peak_bytes_per_gpu() < b.peak_bytes_per_gpu();
+  };
+  const StageMemory& least = *std::min_element(memory.stages().begin(),
+                                               memory.stages().end(), by_peak);
+  return Indented(absl::StrCat(
+      "stages from ", Bytes(least.peak_bytes_per_gpu()), ", stage ",
+      least.stage(), ", to ", Bytes(memory.peak_bytes_per_gpu())));
+}
+
 }  // namespace
 
 std::string MemoryText(const Memory& memory, const Terminal& terminal) {
@@ -152,12 +184,17 @@ std::string MemoryText(const Memory& memory, const Terminal& terminal) {
       absl::StrCat(Bytes(memory.peak_bytes_per_gpu()), " of ",
                    Bytes(memory.capacity_bytes_per_gpu()), " (", Percent(share),
                    ") on the fullest GPU, stage ", memory.stage());
-  return absl::StrCat("\n", paint.Heading("Memory"), "\n",
-                      Indented(share > 1 ? paint.Alarm(title) : title),
-                      Indented(paint.Bar(StackedBar(
-                          MemoryShares(memory), terminal.columns - 2 * kIndent,
-                          terminal.utf8))),
-                      MemoryLegend(memory, terminal, paint));
+  const std::string verdict = VerdictText(memory);
+  return absl::StrCat(
+      "\n", paint.Heading("Memory"), "\n",
+      Indented(share > 1 ? paint.Alarm(title) : title),
+      verdict.empty()
+          ? ""
+          : Wrap(std::string(kIndent, ' '), verdict, terminal.columns),
+      Indented(
+          paint.Bar(StackedBar(MemoryShares(memory),
+                               terminal.columns - 2 * kIndent, terminal.utf8))),
+      MemoryLegend(memory, terminal, paint), StagesText(memory));
 }
 
 std::string PredictionText(const Prediction& prediction,

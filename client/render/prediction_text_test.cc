@@ -72,6 +72,25 @@ TEST(PredictionTextTest, MemoryBeyondTheCapacitySaysSo) {
   EXPECT_THAT(MemoryText(memory, kPlain), HasSubstr("(200%)"));
 }
 
+TEST(PredictionTextTest, MemoryThatIsShortSaysWhatToChange) {
+  prism::v1::Memory memory = ReadPrediction("job.textproto").memory();
+  memory.set_margin_bytes_per_gpu(-5e9);
+  memory.set_fit(prism::v1::MEMORY_FIT_DOES_NOT_FIT);
+  memory.set_advice("set training.recompute to full");
+  EXPECT_THAT(MemoryText(memory, kPlain),
+              HasSubstr("short: set training.recompute to full"));
+  memory.set_margin_bytes_per_gpu(1e9);
+  memory.set_fit(prism::v1::MEMORY_FIT_TIGHT);
+  EXPECT_THAT(MemoryText(memory, kPlain), HasSubstr("tight, only"));
+}
+
+TEST(PredictionTextTest, OneStageHasNoRange) {
+  prism::v1::Memory memory = ReadPrediction("job.textproto").memory();
+  EXPECT_THAT(MemoryText(memory, kPlain), HasSubstr("stages from"));
+  memory.mutable_stages()->RemoveLast();
+  EXPECT_THAT(MemoryText(memory, kPlain), Not(HasSubstr("stages from")));
+}
+
 TEST(PredictionTextTest, NoMemoryNoText) {
   EXPECT_EQ(MemoryText(prism::v1::Memory(), kPlain), "");
 }

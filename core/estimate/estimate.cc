@@ -11,6 +11,7 @@
 #include "core/estimate/rank_slowdown.h"
 #include "core/estimate/variation.h"
 #include "core/workload/flops.h"
+#include "core/workload/memory_verdict.h"
 
 namespace prism::estimate {
 namespace {
@@ -20,34 +21,17 @@ using workload::MemoryUse;
 
 double GigaBytes(double bytes) { return bytes / 1e9; }
 
-// What to change, by the part that takes most.
-std::string Remedy(const Job& job, const MemoryUse& use) {
-  const workload::Parallelism& parallelism = job.parallelism;
-  const double states = use.parameters + use.gradients + use.optimizer;
-  if (use.activations + use.logits > states) {
-    if (job.training.micro_batch > 1) return "reduce training.micro_batch";
-    if (job.training.recompute != workload::Recompute::kFull) {
-      return "set training.recompute to full";
-    }
-    return "raise parallelism.tensor";
-  }
-  if (parallelism.sharding == workload::Sharding::kNone &&
-      parallelism.data > 1) {
-    return "set parallelism.sharding to zero1";
-  }
-  return "raise parallelism.tensor or parallelism.pipeline";
-}
-
 std::string InfeasibleReason(const Job& job, const MemoryUse& use,
                              double capacity) {
+  std::string parts;
+  for (const auto& [name, bytes] : use.parts()) {
+    absl::StrAppendFormat(&parts, "%s%s %.1f", parts.empty() ? "" : ", ", name,
+                          GigaBytes(bytes));
+  }
   return absl::StrFormat(
-      "a GPU of pipeline stage %d needs %.1f GB and has %.1f GB "
-      "(parameters %.1f, gradients %.1f, optimizer %.1f, activations %.1f, "
-      "logits %.1f, reserve %.1f): %s",
-      use.stage, GigaBytes(use.total()), GigaBytes(capacity),
-      GigaBytes(use.parameters), GigaBytes(use.gradients),
-      GigaBytes(use.optimizer), GigaBytes(use.activations),
-      GigaBytes(use.logits), GigaBytes(use.reserve), Remedy(job, use));
+      "a GPU of pipeline stage %d needs %.1f GB and has %.1f GB (%s): %s",
+      use.stage, GigaBytes(use.total()), GigaBytes(capacity), parts,
+      workload::MemoryAdvice(job, capacity));
 }
 
 // Nodes said to be faster than their data sheet lower the floor as well.

@@ -37,16 +37,38 @@ Node StepTimeNode(const prism::v1::StepTime& time) {
       {"quantiles", QuantilesNode(time.quantiles())}}};
 }
 
-Node MemoryNode(const prism::v1::Memory& memory) {
+template <typename Message>
+Node PartsNode(const Message& message) {
   Node::Map parts;
-  for (const auto& part : memory.parts()) {
+  for (const auto& part : message.parts()) {
     parts.push_back({part.name(), {part.bytes()}});
   }
-  return {
-      Node::Map{{"peak_bytes_per_gpu", {memory.peak_bytes_per_gpu()}},
-                {"capacity_bytes_per_gpu", {memory.capacity_bytes_per_gpu()}},
-                {"stage", {static_cast<int64_t>(memory.stage())}},
-                {"parts", {std::move(parts)}}}};
+  return {std::move(parts)};
+}
+
+Node StagesNode(const prism::v1::Memory& memory) {
+  Node::List stages;
+  for (const auto& stage : memory.stages()) {
+    stages.push_back(
+        {Node::Map{{"stage", {static_cast<int64_t>(stage.stage())}},
+                   {"peak_bytes_per_gpu", {stage.peak_bytes_per_gpu()}},
+                   {"parts", PartsNode(stage)}}});
+  }
+  return {std::move(stages)};
+}
+
+Node MemoryNode(const prism::v1::Memory& memory) {
+  Node::Map map = {
+      {"peak_bytes_per_gpu", {memory.peak_bytes_per_gpu()}},
+      {"allocated_bytes_per_gpu", {memory.allocated_bytes_per_gpu()}},
+      {"capacity_bytes_per_gpu", {memory.capacity_bytes_per_gpu()}},
+      {"margin_bytes_per_gpu", {memory.margin_bytes_per_gpu()}},
+      {"fit", Word(prism::v1::MemoryFit_descriptor(), memory.fit())}};
+  if (!memory.advice().empty()) map.push_back({"advice", {memory.advice()}});
+  map.push_back({"stage", {static_cast<int64_t>(memory.stage())}});
+  map.push_back({"parts", PartsNode(memory)});
+  map.push_back({"stages", StagesNode(memory)});
+  return {std::move(map)};
 }
 
 Node BreakdownNode(const Prediction& prediction) {

@@ -10,6 +10,13 @@ namespace {
 using nlohmann::json;
 using prism::v1::Prediction;
 
+prism::v1::MemoryPart NamedPart(const char* name, double bytes) {
+  prism::v1::MemoryPart part;
+  part.set_name(name);
+  part.set_bytes(bytes);
+  return part;
+}
+
 Prediction JobPrediction() {
   Prediction p;
   p.set_prediction_id("id");
@@ -31,9 +38,14 @@ Prediction JobPrediction() {
   auto* memory = p.mutable_memory();
   memory->set_peak_bytes_per_gpu(7e10);
   memory->set_capacity_bytes_per_gpu(8e10);
-  auto* part = memory->add_parts();
-  part->set_name("parameters");
-  part->set_bytes(7e10);
+  memory->set_allocated_bytes_per_gpu(6.6e10);
+  memory->set_margin_bytes_per_gpu(1e10);
+  memory->set_fit(prism::v1::MEMORY_FIT_FITS);
+  auto* stage = memory->add_stages();
+  stage->set_stage(1);
+  stage->set_peak_bytes_per_gpu(6e10);
+  *stage->add_parts() = NamedPart("logits", 6e10);
+  *memory->add_parts() = NamedPart("parameters", 7e10);
   auto* entry = p.add_breakdown();
   entry->set_kind("compute");
   entry->set_seconds(0.3);
@@ -63,6 +75,22 @@ TEST(PredictionJson, JobHasEveryPromisedKey) {
   EXPECT_EQ(answer["prediction_id"], "id");
   EXPECT_EQ(answer["model_version"], "prism-0.1");
   EXPECT_EQ(answer["notes"], json::array({"first"}));
+}
+
+TEST(PredictionJson, MemoryHasItsVerdictAndEveryStage) {
+  Prediction p = JobPrediction();
+  const json memory = json::parse(PredictionJson(p))["memory"];
+  EXPECT_EQ(memory["fit"], "fits");
+  EXPECT_EQ(memory["margin_bytes_per_gpu"], 1e10);
+  EXPECT_EQ(memory["allocated_bytes_per_gpu"], 6.6e10);
+  EXPECT_FALSE(memory.contains("advice"));
+  ASSERT_EQ(memory["stages"].size(), 1u);
+  EXPECT_EQ(memory["stages"][0]["stage"], 1);
+  EXPECT_EQ(memory["stages"][0]["peak_bytes_per_gpu"], 6e10);
+  EXPECT_EQ(memory["stages"][0]["parts"]["logits"], 6e10);
+  p.mutable_memory()->set_advice("raise parallelism.tensor to 2");
+  EXPECT_EQ(json::parse(PredictionJson(p))["memory"]["advice"],
+            "raise parallelism.tensor to 2");
 }
 
 TEST(PredictionJson, EveryQuantileIsThereEvenWhereZero) {

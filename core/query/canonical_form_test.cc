@@ -5,7 +5,9 @@
 
 #include <cmath>
 #include <functional>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "core/query/example_questions.h"
 #include "core/query/sha256.h"
@@ -405,6 +407,51 @@ TEST(RandomKey, DiffersBetweenJobs) {
   const uint64_t key = RandomKey(Read(message));
   message.mutable_job()->mutable_model()->set_vocabulary(51201);
   EXPECT_NE(RandomKey(Read(message)), key);
+}
+
+// Each change of a job has a form of its own.
+TEST(JobFormTest, EveryFieldOfHowAJobIsRunCounts) {
+  using workload::Job;
+  const std::vector<std::function<void(Job&)>> changes = {
+      [](Job&) {},
+      [](Job& j) { j.parallelism.context = 2; },
+      [](Job& j) {
+        j.parallelism.context_kind = workload::ContextKind::kAllGather;
+      },
+      [](Job& j) { j.parallelism.shard_group = 2; },
+      [](Job& j) {
+        j.parallelism.stage_layers = {1, 2};
+      },
+      [](Job& j) {
+        j.parallelism.stage_layers = {2, 1};
+      },
+      [](Job& j) { j.parallelism.sharding = workload::Sharding::kZero2; },
+      [](Job& j) { j.parallelism.overlap.gradients = true; },
+      [](Job& j) { j.parallelism.overlap.parameters = true; },
+      [](Job& j) { j.parallelism.overlap.tensor = true; },
+      [](Job& j) { j.parallelism.overlap.pipeline = true; },
+      [](Job& j) { j.training.precision = workload::Precision::kFp4; },
+      [](Job& j) { j.training.recompute_layers = 1; },
+      [](Job& j) { j.training.framework = workload::Framework::kTorchtitan; },
+      [](Job& j) { j.training.compiled = true; },
+      [](Job& j) { j.training.dropout = false; },
+      [](Job& j) { j.training.fused_cross_entropy = true; },
+      [](Job& j) { j.training.offload_optimizer = true; },
+  };
+  std::set<std::string> forms;
+  for (const auto& change : changes) {
+    Job job;
+    change(job);
+    forms.insert(JobForm(job));
+  }
+  EXPECT_EQ(forms.size(), changes.size());
+}
+
+TEST(CanonicalForm, VariationCounts) {
+  Question question = Read(ExampleJob());
+  const std::string with = CanonicalForm(question);
+  question.variation = false;
+  EXPECT_NE(CanonicalForm(question), with);
 }
 
 // Signatures outlive builds: caches and reports hold them. These change only

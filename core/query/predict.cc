@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/estimate/estimate.h"
+#include "core/query/memory_message.h"
 #include "core/query/step_time_message.h"
 #include "core/step/simulate.h"
 #include "core/step/step_profile.h"
@@ -116,23 +117,6 @@ void SetBreakdown(const step::NominalStep& nominal, Prediction& prediction) {
   }
 }
 
-void SetMemory(const estimate::Estimate& estimate, Prediction& prediction) {
-  const workload::MemoryUse& use = estimate.memory;
-  auto& memory = *prediction.mutable_memory();
-  memory.set_peak_bytes_per_gpu(use.total());
-  memory.set_capacity_bytes_per_gpu(estimate.memory_capacity_bytes);
-  memory.set_stage(static_cast<uint32_t>(use.stage));
-  const std::pair<const char*, double> parts[] = {
-      {"parameters", use.parameters}, {"gradients", use.gradients},
-      {"optimizer", use.optimizer},   {"activations", use.activations},
-      {"logits", use.logits},         {"reserve", use.reserve}};
-  for (const auto& [name, bytes] : parts) {
-    auto& part = *memory.add_parts();
-    part.set_name(name);
-    part.set_bytes(bytes);
-  }
-}
-
 void SetThroughput(const workload::Job& job, const estimate::Estimate& estimate,
                    double median_seconds, Prediction& prediction) {
   const double gpus = static_cast<double>(job.parallelism.gpus());
@@ -148,7 +132,8 @@ void SetJobFigures(const workload::Job& job, const estimate::Estimate& estimate,
                    const Solution& solution, Prediction& prediction) {
   prediction.set_feasible(estimate.feasible);
   prediction.set_infeasible_reason(estimate.infeasible_reason);
-  SetMemory(estimate, prediction);
+  *prediction.mutable_memory() =
+      MemoryMessage(job, estimate.memory_capacity_bytes);
   SetThroughput(job, estimate, solution.time.quantile_seconds[kMedian],
                 prediction);
   for (const std::string& note : estimate.notes) prediction.add_notes(note);

@@ -84,7 +84,7 @@ TEST(Predict, MemoryPartsSumToThePeak) {
   double sum = 0;
   for (const auto& part : memory.parts()) sum += part.bytes();
   EXPECT_DOUBLE_EQ(sum, memory.peak_bytes_per_gpu());
-  EXPECT_EQ(memory.parts_size(), 6);
+  EXPECT_EQ(memory.parts_size(), 7);
 }
 
 TEST(Predict, AJobThatDoesNotFitSaysWhy) {

@@ -139,13 +139,6 @@ parallelism: {virtual_stages: 2}
   EXPECT_EQ(job.parallelism.overlap, Overlap{.pipeline = true});
 }
 
-TEST(ReadJob, CompiledTorchtitanFusesTheLoss) {
-  EXPECT_TRUE(Read("training: {framework: torchtitan, compiled: true}")
-                  .training.fused_cross_entropy);
-  EXPECT_FALSE(
-      Read("training: {framework: torchtitan}").training.fused_cross_entropy);
-}
-
 TEST(ReadJob, FourBitProductsHaveA32BitSumInMegatronCore) {
   EXPECT_TRUE(Read("training: {framework: megatron-core, precision: fp4}")
                   .training.fp32_gradients);

@@ -103,10 +103,7 @@ void ReadSwitches(const prism::v1::Training& m, const workload::Model& model,
       m.has_dropout()
           ? m.dropout()
           : training.framework == Framework::kMegatronLm && model.linear_bias;
-  training.fused_cross_entropy =
-      m.has_fused_cross_entropy()
-          ? m.fused_cross_entropy()
-          : training.compiled && training.framework == Framework::kTorchtitan;
+  training.fused_cross_entropy = m.fused_cross_entropy();
   training.offload_optimizer = m.offload_optimizer();
 }
 

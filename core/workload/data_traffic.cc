@@ -38,40 +38,39 @@ std::vector<Collective> Gather(const Job& job, double parameters) {
                    parameters * ActivationBytes(job.training))};
 }
 
+// Where the work of every micro-batch shares its gradients out.
+bool SharesEveryBackward(const Job& job) {
+  return job.parallelism.sharding >= Sharding::kZero2 && !StaysGathered(job);
+}
+
+bool GathersEveryTime(const Job& job) {
+  return job.parallelism.sharding == Sharding::kZero3 && !StaysGathered(job);
+}
+
 }  // namespace
 
+bool StaysGathered(const Job& job) {
+  return job.parallelism.sharding == Sharding::kZero3 &&
+         job.parallelism.pipeline > 1;
+}
+
 std::vector<Collective> ForwardTraffic(const Job& job, double parameters) {
-  if (job.parallelism.sharding != Sharding::kZero3) return {};
+  if (!GathersEveryTime(job)) return {};
   return Gather(job, parameters);
 }
 
 TrafficAround BackwardTraffic(const Job& job, double parameters) {
-  switch (job.parallelism.sharding) {
-    case Sharding::kNone:
-    case Sharding::kZero1:
-      return {};
-    case Sharding::kZero2:
-      return {.after = Reduction(job, parameters)};
-    case Sharding::kZero3:
-      return {.before = Gather(job, parameters),
-              .after = Reduction(job, parameters)};
-  }
-  return {};
+  TrafficAround traffic;
+  if (GathersEveryTime(job)) traffic.before = Gather(job, parameters);
+  if (SharesEveryBackward(job)) traffic.after = Reduction(job, parameters);
+  return traffic;
 }
 
 TrafficAround ClosingTraffic(const Job& job, double parameters) {
-  switch (job.parallelism.sharding) {
-    case Sharding::kNone:
-      return {.before = Reduction(job, parameters)};
-    case Sharding::kZero1:
-      return {.before = Reduction(job, parameters),
-              .after = Gather(job, parameters)};
-    case Sharding::kZero2:
-      return {.after = Gather(job, parameters)};
-    case Sharding::kZero3:
-      return {};
-  }
-  return {};
+  TrafficAround traffic;
+  if (!SharesEveryBackward(job)) traffic.before = Reduction(job, parameters);
+  if (!GathersEveryTime(job)) traffic.after = Gather(job, parameters);
+  return traffic;
 }
 
 double OwnedParameters(const Job& job, double parameters) {

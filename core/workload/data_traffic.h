@@ -18,6 +18,11 @@
 
 namespace prism::workload {
 
+// Whether fully sharded weights are gathered once a step and kept, with their
+// gradients, to its end: where a pipeline runs through them many times
+// (torchtitan).
+bool StaysGathered(const Job& job);
+
 struct TrafficAround {
   std::vector<Collective> before = {};  // what it waits for
   std::vector<Collective> after = {};   // what becomes of its results

@@ -100,6 +100,19 @@ TEST(DataTrafficTest, CopiesOfAShardAreReducedBetweenThem) {
   EXPECT_EQ(backward.after[1].bytes, 2 * kParameters / 4);
 }
 
+TEST(DataTrafficTest, APipelineGathersFullyShardedWeightsOnceAStep) {
+  Job job = OnRanks(8, Sharding::kZero3);
+  job.parallelism.pipeline = 2;
+  EXPECT_TRUE(ForwardTraffic(job, kParameters).empty());
+  EXPECT_TRUE(BackwardTraffic(job, kParameters).before.empty());
+  EXPECT_TRUE(BackwardTraffic(job, kParameters).after.empty());
+  const auto closing = ClosingTraffic(job, kParameters);
+  ASSERT_EQ(closing.before.size(), 1u);
+  EXPECT_EQ(closing.before[0].kind, CollectiveKind::kReduceScatter);
+  ASSERT_EQ(closing.after.size(), 1u);
+  EXPECT_EQ(closing.after[0].kind, CollectiveKind::kAllGather);
+}
+
 TEST(DataTrafficTest, EachRankOwnsItsShard) {
   EXPECT_EQ(OwnedParameters(OnRanks(16, Sharding::kNone), 32), 32);
   EXPECT_EQ(OwnedParameters(OnRanks(16, Sharding::kZero1), 32), 2);

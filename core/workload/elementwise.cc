@@ -1,21 +1,6 @@
 #include "core/workload/elementwise.h"
 
 namespace prism::workload {
-namespace {
-
-double NarrowBytes(Precision precision) {
-  switch (precision) {
-    case Precision::kFp8:
-      return 1;
-    case Precision::kFp4:
-      return 0.5;
-    default:
-      return 0;
-  }
-}
-
-}  // namespace
-
 Operator MemoryOperator(double bytes, double kernels) {
   return {.kind = OperatorKind::kMemory, .bytes = bytes, .kernels = kernels};
 }
@@ -29,7 +14,7 @@ Elementwise::Elementwise(const Job& job)
       rotates_(gated_ && job.model.position_embeddings == 0),
       narrow_(job.training.framework == Framework::kMegatronLm
                   ? 0
-                  : NarrowBytes(job.training.precision)) {}
+                  : NarrowBytes(job.training.precision).value_or(0)) {}
 
 // Each operation by itself, in 32 bit: widen, square, mean, scale, narrow,
 // weight.

@@ -2,16 +2,24 @@
 
 #include <algorithm>
 
+#include "core/workload/activation_memory.h"
+#include "core/workload/data_traffic.h"
+#include "core/workload/operators.h"
 #include "core/workload/parameters.h"
+#include "core/workload/sizes.h"
 #include "core/workload/stages.h"
 
 namespace prism::workload {
 namespace {
 
-// CUDA context, library workspaces, communication buffers and allocator
-// fragmentation: NCCL takes 0.4 GB and a framework 1 to 3.5 GB (the system
-// descriptions of NVIDIA's AIConfigurator, 2025).
-constexpr double kReserveBytes = 3e9;
+// CUDA context, library workspaces and communication buffers: NCCL takes 0.4
+// GB and a framework 1 to 3.5 GB (the system descriptions of NVIDIA's
+// AIConfigurator, 2025).
+constexpr double kOutsideBytes = 2e9;
+
+// What PyTorch's allocator reserved beyond what it had handed out: 2.8% to 8%,
+// 4.8% in the mean of 22 runs on B200 (SimuMax, release 1.2, 2026).
+constexpr double kFragmentation = 0.05;
 
 // Master weights and two Adam moments in 32 bit.
 constexpr double kOptimizerBytes = 12;
@@ -20,114 +28,156 @@ bool Is16Bit(Precision precision) {
   return precision != Precision::kFp32 && precision != Precision::kTf32;
 }
 
-// Layers' worth of activations that a stage holds at its peak, over all
-// micro-batches in flight.
-double LayersInFlight(const Job& job, int64_t stage) {
+bool KeepsWeightsIn32Bit(const Job& job) {
+  return !Is16Bit(job.training.precision) ||
+         (job.parallelism.sharding == Sharding::kZero3 &&
+          (job.training.framework == Framework::kFsdp ||
+           job.training.framework == Framework::kTorchtitan));
+}
+
+void AddStates(const Job& job, double parameters, MemoryUse& use) {
+  const Sharding sharding = job.parallelism.sharding;
+  const auto shards = static_cast<double>(job.parallelism.shards());
+  // Weights in 32 bit are their own master copy, and their gradients are as
+  // wide.
+  const bool wide = KeepsWeightsIn32Bit(job);
+  use.parameters =
+      parameters * (wide ? 4 : 2) / (sharding >= Sharding::kZero3 ? shards : 1);
+  use.gradients = parameters * (wide ? 4 : GradientBytes(job.training)) /
+                  (sharding >= Sharding::kZero2 ? shards : 1);
+  if (job.training.offload_optimizer) return;
+  use.optimizer = parameters * (wide ? 8 : kOptimizerBytes) / shards;
+}
+
+// Micro-batches' worth of the stage's layers that it holds at its peak.
+double InFlight(const Job& job, int64_t stage) {
   const Parallelism& parallelism = job.parallelism;
   const auto p = static_cast<double>(parallelism.pipeline);
   const auto v = static_cast<double>(parallelism.virtual_stages);
   const auto m = static_cast<double>(job.microbatches());
-  const auto layers = static_cast<double>(LayersOfStage(job, stage));
   switch (parallelism.schedule) {
     case Schedule::kGpipe:
-      return m * layers;
+      return m;
     case Schedule::kOneForwardOneBackward:
-      return std::min(m, p - static_cast<double>(stage)) * layers;
+      return std::min(m, p - static_cast<double>(stage));
     case Schedule::kInterleaved: {
       // The first stage holds L (1 + (p-1)/(p v)) layers (arXiv 2205.05198,
       // section 4.2.3): 2 (p-1-i) + (v-1) p + 1 chunks on stage i.
       const double chunks =
           2 * (p - 1 - static_cast<double>(stage)) + (v - 1) * p + 1;
-      return std::min(chunks, m * v) * layers / v;
+      return std::min(chunks, m * v) / v;
     }
   }
-  return layers;
+  return 1;
 }
 
-// Tokens of a micro-batch times hidden size.
-double Elements(const Job& job) {
-  return static_cast<double>(job.training.micro_batch) *
-         static_cast<double>(job.training.sequence) *
-         static_cast<double>(job.model.hidden);
-}
-
-// Bytes of one layer and micro-batch that the tensor group splits whether or
-// not it splits the sequence: inputs of attention and products. In arXiv
-// 2205.05198 24 of the 34 bytes; here for any head count and feed-forward size.
-double SplitLayerBytes(const Job& job, double width) {
-  const Model& model = job.model;
-  const double tokens = static_cast<double>(job.training.micro_batch) *
-                        static_cast<double>(job.training.sequence);
-  const auto e = static_cast<double>(model.head_size);
-  const double queries = static_cast<double>(model.heads) * e;
-  const double keys_and_values = 2 * static_cast<double>(model.kv_heads) * e;
-  const auto f = static_cast<double>(model.ffn_hidden);
-  // Queries, keys, values and the attention's result; before and after the
-  // activation function, whose gate is a further input.
-  return tokens * width *
-         (2 * queries + keys_and_values + f * (model.gated_ffn ? 3 : 2));
-}
-
-double ScoreBytes(const Job& job, double width) {
-  const bool kept = job.training.attention == Attention::kUnfused &&
-                    job.training.recompute == Recompute::kNone;
-  if (!kept) return 0;
-  const auto s = static_cast<double>(job.training.sequence);
-  // Softmax output, dropout output and the dropout mask.
-  return static_cast<double>(job.training.micro_batch) *
-         static_cast<double>(job.model.heads) * s * s * (2 * width + 1);
-}
-
-// Bytes of one layer and micro-batch on one GPU between forward and backward.
-double LayerActivationBytes(const Job& job) {
-  const double width = Is16Bit(job.training.precision) ? 2 : 4;
-  const auto t = static_cast<double>(job.parallelism.tensor);
-  const double whole_split = job.parallelism.sequence_parallel ? t : 1;
-  if (job.training.recompute == Recompute::kFull) {
-    return Elements(job) * width / whole_split;
+// Of one micro-batch on all layers of `stage`.
+double KeptStageBytes(const Job& job, int64_t stage) {
+  int64_t recomputed = 0;
+  for (int64_t chunk = 0; chunk < job.parallelism.virtual_stages; ++chunk) {
+    recomputed +=
+        RecomputedLayers(job, chunk * job.parallelism.pipeline + stage);
   }
-  // Inputs of two norms and of two products, and two dropout masks.
-  const double whole = Elements(job) * (4 * width + 2);
-  return whole / whole_split +
-         (SplitLayerBytes(job, width) + ScoreBytes(job, width)) / t;
+  const int64_t kept = LayersOfStage(job, stage) - recomputed;
+  const Recompute rest = job.training.recompute == Recompute::kFull
+                             ? Recompute::kNone
+                             : job.training.recompute;
+  return static_cast<double>(recomputed) *
+             KeptLayerBytes(job, Recompute::kFull) +
+         static_cast<double>(kept) * KeptLayerBytes(job, rest);
 }
 
-// One layer that full recomputation has in hand.
+// One layer that is being computed again.
 double RecomputedLayerBytes(const Job& job) {
-  if (job.training.recompute != Recompute::kFull) return 0;
-  Job kept = job;
-  kept.training.recompute = Recompute::kNone;
-  return LayerActivationBytes(kept);
+  return job.training.recompute == Recompute::kNone
+             ? 0
+             : KeptLayerBytes(job, Recompute::kNone) -
+                   KeptLayerBytes(job, job.training.recompute);
 }
 
-double LogitBytes(const Job& job, int64_t stage) {
-  if (stage != job.parallelism.pipeline - 1) return 0;
-  const double width = Is16Bit(job.training.precision) ? 2 : 4;
-  const double logits = static_cast<double>(job.training.micro_batch) *
-                        static_cast<double>(job.training.sequence) *
-                        static_cast<double>(job.model.vocabulary);
-  // Logits, and their 32-bit copy that the loss is computed on.
-  return logits * (width + 4) / static_cast<double>(job.parallelism.tensor);
+// While a part of `parameters` is in its backward with all its weights
+// gathered: they and the next part's, and gradients before and after they are
+// widened for the sum.
+double GatheredBytes(const Job& job, double parameters) {
+  if (job.parallelism.sharding != Sharding::kZero3 ||
+      job.parallelism.shards() == 1) {
+    return 0;
+  }
+  const double weight = ActivationBytes(job.training);
+  if (StaysGathered(job)) return parameters * weight;
+  return parameters * (3 * weight + GradientBytes(job.training));
+}
+
+// All weights of `stage`, and the sums of their gradients.
+double StandingGathered(const Job& job, double parameters) {
+  if (!StaysGathered(job) || job.parallelism.shards() == 1) return 0;
+  return parameters *
+         (ActivationBytes(job.training) + GradientBytes(job.training));
+}
+
+// Transformer Engine adds gradients of weights to their sum inside the product
+// and hands a placeholder of each shape to autograd, which it then keeps.
+bool KeepsPlaceholders(const Job& job) {
+  return job.training.framework == Framework::kMegatronCore &&
+         job.training.fp32_gradients && Is16Bit(job.training.precision);
+}
+
+// Copies of weights for narrow products, by rows and by columns.
+double RoundedBytes(const Job& job, double weights) {
+  if (job.training.framework != Framework::kMegatronCore) return 0;
+  return 2 * NarrowBytes(job.training.precision).value_or(0) * weights;
+}
+
+struct Weights {
+  double layer = 0;
+  double head = 0;
+};
+
+Weights WeightsOf(const Job& job) {
+  const int64_t t = job.parallelism.tensor;
+  return {LayerParameters(job.model).per_gpu(t),
+          static_cast<double>(job.model.vocabulary) *
+              static_cast<double>(job.model.hidden) / static_cast<double>(t)};
+}
+
+// Kept between operations.
+double StandingBuffers(const Job& job, int64_t stage, bool has_head) {
+  const Weights weights = WeightsOf(job);
+  const auto layers = static_cast<double>(LayersOfStage(job, stage));
+  double bytes = RoundedBytes(job, layers * weights.layer) +
+                 StandingGathered(job, StageParameters(job, stage));
+  if (KeepsPlaceholders(job)) {
+    const double width = ActivationBytes(job.training);
+    if (layers > 0) bytes += width * weights.layer;
+    if (has_head) bytes += width * weights.head;
+  }
+  return bytes;
 }
 
 }  // namespace
 
 MemoryUse StageMemory(const Job& job, int64_t stage) {
-  const double parameters = StageParameters(job, stage);
-  const bool mixed = Is16Bit(job.training.precision);
-  const double shards = job.parallelism.sharding == Sharding::kZero1
-                            ? static_cast<double>(job.parallelism.data)
-                            : 1;
+  const bool has_head = stage == job.parallelism.pipeline - 1;
+  const Weights weights = WeightsOf(job);
   MemoryUse use;
   use.stage = stage;
-  use.parameters = parameters * (mixed ? 2 : 4);
-  use.gradients = parameters * (mixed && !job.training.fp32_gradients ? 2 : 4);
-  // In 32 bit the weights are their own master copy.
-  use.optimizer = parameters * (mixed ? kOptimizerBytes : 8) / shards;
-  use.activations = LayersInFlight(job, stage) * LayerActivationBytes(job) +
-                    RecomputedLayerBytes(job);
-  use.logits = LogitBytes(job, stage);
-  use.reserve = kReserveBytes;
+  AddStates(job, StageParameters(job, stage), use);
+  const double kept = InFlight(job, stage) * KeptStageBytes(job, stage);
+  const double standing = StandingBuffers(job, stage, has_head);
+  use.activations = kept;
+  use.buffers = standing;
+  if (LayersOfStage(job, stage) > 0) {
+    use.activations += RecomputedLayerBytes(job) + LayerBackwardBytes(job);
+    use.buffers += GatheredBytes(job, weights.layer);
+  }
+  if (has_head) {
+    MemoryUse head = use;
+    head.activations = kept + HeadInputBytes(job);
+    head.buffers = standing + GatheredBytes(job, weights.head);
+    head.logits = LogitBytes(job);
+    if (head.allocated() > use.allocated()) use = head;
+  }
+  use.reserve = kOutsideBytes + kFragmentation * use.allocated();
   return use;
 }
 

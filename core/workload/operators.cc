@@ -73,9 +73,10 @@ void AddProductsBackward(const Job& job, double tokens, double inputs,
 // Bytes of an activation on its way into a product: Transformer Engine gathers
 // what it has already rounded.
 double InputBytes(const Job& job) {
-  const bool rounded = job.training.framework == Framework::kMegatronCore &&
-                       HasNarrowProducts(job.training);
-  return rounded ? 1 : ActivationBytes(job.training);
+  const double wide = ActivationBytes(job.training);
+  return job.training.framework == Framework::kMegatronCore
+             ? NarrowBytes(job.training.precision).value_or(wide)
+             : wide;
 }
 
 // Start and end of what the tensor group splits: sequence parallelism gathers

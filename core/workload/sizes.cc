@@ -36,9 +36,15 @@ Fusion FusionOf(const Training& training) {
              : Fusion::kNone;
 }
 
-bool HasNarrowProducts(const Training& training) {
-  return training.precision == Precision::kFp8 ||
-         training.precision == Precision::kFp4;
+std::optional<double> NarrowBytes(Precision precision) {
+  switch (precision) {
+    case Precision::kFp8:
+      return 1;
+    case Precision::kFp4:
+      return 0.5;
+    default:
+      return std::nullopt;
+  }
 }
 
 }  // namespace prism::workload

@@ -4,6 +4,8 @@
 #ifndef PRISM_CORE_WORKLOAD_SIZES_H_
 #define PRISM_CORE_WORKLOAD_SIZES_H_
 
+#include <optional>
+
 #include "core/workload/job.h"
 
 namespace prism::workload {
@@ -38,8 +40,8 @@ enum class Fusion {
 };
 Fusion FusionOf(const Training& training);
 
-// Whether products have inputs of 8 or 4 bits, cast from wider ones.
-bool HasNarrowProducts(const Training& training);
+// Bytes of an input of products in 8 or 4 bit; nothing in wider formats.
+std::optional<double> NarrowBytes(Precision precision);
 
 }  // namespace prism::workload
 
