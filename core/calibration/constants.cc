@@ -38,6 +38,7 @@ void VisitArchitecture(Speeds& speeds, const Visit& visit) {
           speeds.product[i], kFactor);
   }
   visit("memory_efficiency", speeds.memory_efficiency, kShare);
+  visit("row_efficiency", speeds.row_efficiency, kShare);
   visit("attention_forward", speeds.vendor_attention.forward, kShare);
   visit("attention_backward", speeds.vendor_attention.backward, kShare);
   visit("flash_attention2_forward", speeds.flash_attention2.forward, kShare);

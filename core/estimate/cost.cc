@@ -137,7 +137,8 @@ double Cost::NominalSecondsOf(const workload::Operator& op) const {
       seconds = operators_.AttentionSeconds(AttentionOf(op, true), format);
       break;
     case workload::OperatorKind::kMemory:
-      seconds = operators_.MemorySeconds(op.bytes, op.kernels);
+      seconds = op.row > 0 ? operators_.RowSeconds(op.bytes, op.kernels, op.row)
+                           : operators_.MemorySeconds(op.bytes, op.kernels);
       break;
   }
   return seconds;

@@ -30,8 +30,10 @@ struct ArchitectureSpeeds {
   // By NumberFormat: share of the speed that the nearest measured generation's
   // bf16 products have, after the ratio of peaks.
   std::array<double, kNumberFormats> product = {1, 1, 1, 1, 1, 1};
-  // Share of the memory bandwidth that element-wise kernels reach.
+  // Shares of the memory bandwidth that element-wise kernels reach, and those
+  // that go over rows of 2048 elements (softmax).
   double memory_efficiency = 0.75;
+  double row_efficiency = 0.60;
   AttentionSpeeds vendor_attention;
   AttentionSpeeds flash_attention2;
   AttentionSpeeds triton_attention;

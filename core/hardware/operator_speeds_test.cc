@@ -57,9 +57,9 @@ TEST(UncertaintyTest, SaysWhereNumbersComeFrom) {
 TEST(SpeedsTest, SharesArePossible) {
   for (const ArchitectureSpeeds& speeds : DefaultArchitectureSpeeds()) {
     for (const double share :
-         {speeds.memory_efficiency, speeds.vendor_attention.forward,
-          speeds.vendor_attention.backward, speeds.flash_attention2.forward,
-          speeds.flash_attention2.backward}) {
+         {speeds.memory_efficiency, speeds.row_efficiency,
+          speeds.vendor_attention.forward, speeds.vendor_attention.backward,
+          speeds.flash_attention2.forward, speeds.flash_attention2.backward}) {
       EXPECT_GT(share, 0);
       EXPECT_LE(share, 1);
     }

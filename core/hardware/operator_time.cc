@@ -9,6 +9,9 @@ namespace {
 // Heads of this size and above are equally fast.
 constexpr double kFullHead = 128;
 
+// Rows of this length reach ArchitectureSpeeds::row_efficiency.
+constexpr double kFullRow = 2048;
+
 // Products in 8 and 4 bit are summed in 32 and written in 16.
 double ResultBytes(NumberFormat format) {
   return std::max(2.0, BytesOf(format));
@@ -102,6 +105,16 @@ double OperatorModel::MatrixProductSeconds(const MatrixProduct& product,
 double OperatorModel::MemorySeconds(double bytes, double kernels) const {
   const double efficiency =
       speeds_.of(accelerator_.architecture).memory_efficiency;
+  return kernels * speeds_.launch_seconds +
+         bytes / (accelerator_.memory_bytes_per_second * efficiency);
+}
+
+double OperatorModel::RowSeconds(double bytes, double kernels,
+                                 double row) const {
+  const ArchitectureSpeeds& speeds = speeds_.of(accelerator_.architecture);
+  const double efficiency =
+      std::min(speeds.memory_efficiency,
+               speeds.row_efficiency * std::sqrt(kFullRow / row));
   return kernels * speeds_.launch_seconds +
          bytes / (accelerator_.memory_bytes_per_second * efficiency);
 }

@@ -42,6 +42,11 @@ class OperatorModel final {
   // kernels.
   double MemorySeconds(double bytes, double kernels) const;
 
+  // The same where a few threads go over each row of `row` elements, as in
+  // softmax: the longer, the less of it fits their registers. Requires:
+  // row > 0.
+  double RowSeconds(double bytes, double kernels, double row) const;
+
   double AttentionSeconds(const AttentionKernel& kernel,
                           NumberFormat format) const;
 

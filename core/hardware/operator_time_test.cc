@@ -135,6 +135,19 @@ TEST(MemoryTest, TimeIsLaunchesAndBytes) {
   EXPECT_DOUBLE_EQ(model.MemorySeconds(2039e9, 3), 3e-6 + 2);
 }
 
+TEST(MemoryTest, LongRowsTakeLonger) {
+  OperatorSpeeds speeds;
+  for (ArchitectureSpeeds& of : speeds.architectures) {
+    of.memory_efficiency = 0.8;
+    of.row_efficiency = 0.4;
+  }
+  const OperatorModel model(A100(), speeds);
+  const double plain = model.MemorySeconds(1e9, 0);
+  EXPECT_DOUBLE_EQ(model.RowSeconds(1e9, 0, 2048), 2 * plain);
+  EXPECT_DOUBLE_EQ(model.RowSeconds(1e9, 0, 8192), 4 * plain);
+  EXPECT_DOUBLE_EQ(model.RowSeconds(1e9, 0, 64), plain);
+}
+
 // Of published figures: TFLOP/s of executed FLOPs in 16 bit, 16,384 tokens
 // with 2,048 channels.
 struct PublishedAttention {

@@ -68,15 +68,24 @@ Operator FusedAttention(const Job& job, const Sizes& z, const Scores& scores,
       .low_precision = false};
 }
 
+// Megatron-LM's fused softmax and the dropout after it go over scores row by
+// row.
+Operator RowOperator(double bytes, const Scores& scores) {
+  Operator op = MemoryOperator(bytes);
+  op.row = scores.keys;
+  return op;
+}
+
 std::vector<Operator> UnfusedForward(const Job& job, const Sizes& z,
                                      const Scores& scores) {
   const double count = scores.count();
   std::vector<Operator> operators = {
       ScoreProduct(scores.batch, scores.queries, scores.keys, z.e),
-      MemoryOperator(count * 2 * z.width),  // scale, mask and softmax
+      // Scale, mask and softmax: half is masked and never read.
+      RowOperator(count * 1.5 * z.width, scores),
   };
   if (job.training.dropout) {
-    operators.push_back(MemoryOperator(count * (2 * z.width + 1)));
+    operators.push_back(RowOperator(count * (2 * z.width + 1), scores));
   }
   operators.push_back(
       ScoreProduct(scores.batch, scores.queries, z.e, scores.keys));
@@ -97,9 +106,9 @@ std::vector<Operator> UnfusedBackward(const Job& job, const Sizes& z,
       ScoreProduct(scores.batch, scores.keys, z.e, scores.queries),
   };
   if (job.training.dropout) {
-    operators.push_back(MemoryOperator(count * (2 * z.width + 1)));
+    operators.push_back(RowOperator(count * (2 * z.width + 1), scores));
   }
-  operators.push_back(MemoryOperator(count * 3 * z.width));
+  operators.push_back(RowOperator(count * 2 * z.width, scores));
   operators.push_back(
       ScoreProduct(scores.batch, scores.queries, z.e, scores.keys));
   operators.push_back(

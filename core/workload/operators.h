@@ -33,9 +33,11 @@ struct Operator {
   double m = 1;
   double n = 1;
   double k = 1;
-  double flops = 0;           // executed, of products and fused attention
-  double bytes = 0;           // to and from memory, of kMemory
-  double kernels = 1;         // launches, of kMemory and fused attention
+  double flops = 0;    // executed, of products and fused attention
+  double bytes = 0;    // to and from memory, of kMemory
+  double kernels = 1;  // launches, of kMemory and fused attention
+  double row = 0;  // elements that kMemory reduces or draws for at a time, as
+                   // in softmax; 0: each by itself
   bool low_precision = true;  // may run in 8 or 4 bit where the job asks
 };
 

@@ -114,8 +114,9 @@ TEST(LayerTest, UnfusedAttentionMovesTheScores) {
   const double unfused = MemoryBytes(LayerForward(job));
   job.training.attention = Attention::kFlash;
   const double scores = 4.0 * 64 / 8 * 2048 * 2048;
-  // Softmax reads and writes them; dropout as well, and its mask.
-  EXPECT_GE(unfused - MemoryBytes(LayerForward(job)), 9 * scores);
+  // Softmax reads half of them and writes all; dropout reads and writes them,
+  // and its mask.
+  EXPECT_GE(unfused - MemoryBytes(LayerForward(job)), 8 * scores);
 }
 
 TEST(LayerTest, SequenceParallelismSavesMemoryTraffic) {
