@@ -22,7 +22,7 @@ constexpr uint32_t kGlobalBatch = 2048;
 // Seconds of the iterations of a full batch; other lines say nothing of it.
 std::vector<double> IterationSeconds(const std::string& text) {
   static const std::regex times(
-      R"(elapsed time per iteration \((m?)s\): ([0-9]+(?:\.[0-9]+)?))");
+      R"(elapsed time per iteration \((m?)s\): ([0-9]{1,9}(?:\.[0-9]{1,9})?))");
   static const std::regex batch(R"(global batch size: *([0-9]{1,9}) )");
   std::vector<double> seconds;
   for (const absl::string_view part : absl::StrSplit(text, '\n')) {

@@ -73,8 +73,7 @@ void ReadParallelism(CsvRow& row, const Settings& settings,
   parallelism.set_pipeline(row.Count("pp"));
   parallelism.set_virtual_stages(row.CountOr("vp", 1));
   parallelism.set_context(row.CountOr("cp", 1));
-  const uint64_t replica = uint64_t{parallelism.tensor()} *
-                           parallelism.pipeline() * parallelism.context();
+  const uint64_t replica = RanksOf(parallelism);
   const uint32_t gpus = row.Count("gpus");
   if (gpus % replica != 0) {
     row.Fail("gpus", absl::StrCat("is ", gpus,

@@ -83,9 +83,7 @@ void ReadParallelism(CsvRow& row, v1::Parallelism& parallelism) {
                                     row.Flag("sequence_parallel"));
   ReadSharding(row, parallelism);
   SplitLayers(row.Count("layers"), parallelism);
-  const uint64_t ranks = uint64_t{parallelism.tensor()} *
-                         parallelism.context() * parallelism.pipeline() *
-                         parallelism.data();
+  const uint64_t ranks = RanksOf(parallelism);
   if (ranks != row.Count("gpus")) {
     row.Fail("gpus",
              absl::StrCat("is ", row.Text("gpus"),
@@ -112,8 +110,8 @@ void ReadTraining(CsvRow& row, v1::Training& training) {
 // much of their traffic goes beyond. Where only links are named the
 // accelerator's own network is meant, if it is the same.
 void ReadNetwork(CsvRow& row, v1::Cluster& cluster) {
-  static const std::regex links(R"((\d+)\s*x\s*(\d+)\s*Gb/s)");
-  static const std::regex pods(R"(pods of (\d+), 1:(\d+))");
+  static const std::regex links(R"((\d{1,6})\s*x\s*(\d{1,6})\s*Gb/s)");
+  static const std::regex pods(R"(pods of (\d{1,9}), 1:(\d{1,6}))");
   const std::string text = row.TextOr("node_network", "");
   const auto* accelerator = hardware::FindAccelerator(cluster.accelerator());
   std::smatch match;
@@ -131,6 +129,11 @@ void ReadNetwork(CsvRow& row, v1::Cluster& cluster) {
   network.set_gigabytes_per_second(gigabytes);
   if (!has_pods) return;
   const auto pod = static_cast<uint32_t>(std::stoul(match[1]));
+  if (pod == 0 || pod % cluster.gpus_per_node() != 0) {
+    row.Fail("node_network",
+             absl::StrCat("has pods of ", pod, " GPUs; must be whole nodes"));
+    return;
+  }
   network.set_gpus(pod);
   v1::FabricLevel& above = *cluster.add_fabric();
   above.set_gigabytes_per_second(gigabytes);

@@ -66,6 +66,16 @@ std::optional<std::string> AcceleratorLike(std::string_view prefix) {
   return std::nullopt;
 }
 
+uint64_t RanksOf(const v1::Parallelism& parallelism) {
+  uint64_t ranks = 1;
+  for (const uint32_t size : {parallelism.tensor(), parallelism.context(),
+                              parallelism.pipeline(), parallelism.data()}) {
+    if (ranks > UINT32_MAX) return UINT64_MAX;
+    ranks *= std::max(1U, size);
+  }
+  return ranks;
+}
+
 Source& SourceNamed(std::string_view name, Measurements& found) {
   for (Source& source : found.sources) {
     if (source.name == name) return source;

@@ -38,6 +38,10 @@ prism::v1::Cluster ClusterOf(std::string_view accelerator, uint32_t gpus,
 // ("b300-"), or nothing.
 std::optional<std::string> AcceleratorLike(std::string_view prefix);
 
+// Ranks of a replica's groups times replicas; the largest number there is where
+// that is more. Sizes of 0 count as 1.
+uint64_t RanksOf(const prism::v1::Parallelism& parallelism);
+
 // The source called `name`, added where there is none.
 Source& SourceNamed(std::string_view name, Measurements& found);
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <random>
 #include <string>
 #include <vector>
 
@@ -108,6 +109,55 @@ TEST(ReadersTest, DamagedFilesAreNamedAndNeverFatal) {
   }
 }
 
+// Flips a byte, makes a number huge or 0, or cuts the text off.
+std::string Damage(std::string text, std::mt19937& random) {
+  const size_t at = random() % text.size();
+  switch (random() % 4) {
+    case 0:
+      text[at] = static_cast<char>(random());
+      break;
+    case 1:
+      text.resize(at);
+      break;
+    default: {
+      const size_t digit = text.find_first_of("0123456789", at);
+      if (digit == text.npos) break;
+      const char* number = random() % 2 == 0 ? "0" : "4194304";
+      text.replace(digit, text.find_first_not_of("0123456789", digit) - digit,
+                   number);
+    }
+  }
+  return text;
+}
+
+TEST(ReadersTest, NoDamageIsFatal) {
+  const auto repository = RepositoryFolder();
+  std::mt19937 random(5);
+  for (const char* path :
+       {"published/published.csv", "published/layer_times.csv",
+        "mlperf-llm-step-times/index.csv",
+        "vtrain-a100-iteration-times/multi_node.csv",
+        "throughput-tables/simumax-b200/rows.json",
+        "throughput-tables/llm-foundry/fsdp_throughput.csv",
+        "throughput-tables/torchtitan/llama3_h100_202412.md",
+        "megatron-log-lines-bigscience/tr11-176B-ml-chronicles.log",
+        "model-configs/SimuMax/deepseekv3.json"}) {
+    const std::string text = repository->Read(path).value();
+    for (int i = 0; i < 50; ++i) {
+      std::string damaged = Damage(text, random);
+      for (int more = 0; more < i && !damaged.empty(); ++more) {
+        damaged = Damage(damaged, random);
+      }
+      const Measurements found = ReadFolder(TestFolder({{path, damaged}}));
+      for (const Source& source : found.sources) {
+        for (const Measured& row : source.rows) {
+          EXPECT_GT(row.value, 0) << path << ", " << row.place;
+        }
+      }
+    }
+  }
+}
+
 constexpr char kPublished[] =
     "source,name,accelerator,gpus,gpus_per_node,node_network,layers,hidden,"
     "heads,kv_heads,ffn_hidden,gated_ffn,vocabulary,sequence,tensor,context,"
@@ -171,6 +221,14 @@ TEST(PublishedTest, PodsBecomeLevelsOfTheFabric) {
   EXPECT_EQ(cluster.fabric(2).oversubscription(), 7);
   EXPECT_EQ(cluster.nodes() % 384, 0);
   EXPECT_GE(cluster.nodes(), 1024);
+}
+
+TEST(PublishedTest, PodsOfPartsOfNodesAreNamed) {
+  std::string row = kLlama;
+  row.replace(row.find("3072"), 4, "4");
+  EXPECT_THAT(Unreadable(ReadPublished(row)),
+              ElementsAre("p.csv:2: node_network: has pods of 4 GPUs; must be "
+                          "whole nodes"));
 }
 
 TEST(PublishedTest, RemarksSayWhatFlopsCount) {
@@ -360,12 +418,15 @@ TEST(SimumaxTest, NamesOfCasesSayTheLayout) {
 TEST(SimumaxTest, ModelsComeFromFilesAndMixturesAreNotCovered) {
   const Measurements found =
       ReadSimumaxRows("[" + SimumaxRow("a_tp1_pp1_dp8", "tiny") + "," +
-                      SimumaxRow("b_tp1_ep8_pp1_dp8", "mixture") + "]");
+                      SimumaxRow("b_tp1_ep8_pp1_dp8", "mixture") + "," +
+                      SimumaxRow("c_tp1_pp1_dp8", "nobody") + "]");
   EXPECT_THAT(JobOf(found), HasSubstr("ffn_hidden: 11008"));
   EXPECT_THAT(JobOf(found), HasSubstr("sequence: 4096"));
   EXPECT_THAT(JobOf(found), HasSubstr("global_batch: 32"));
   EXPECT_EQ(found.sources[0].rows[0].not_covered, "");
-  EXPECT_THAT(found.sources[0].rows[1].not_covered, HasSubstr("mixture"));
+  EXPECT_EQ(found.sources[0].rows[1].not_covered, "a mixture of experts");
+  EXPECT_EQ(found.sources[0].rows[2].not_covered,
+            "no dense model is known as nobody");
 }
 
 TEST(SimumaxTest, DamagedRowsAreNamed) {

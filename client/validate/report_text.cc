@@ -41,17 +41,18 @@ render::Row RowCells(const std::string& name, const ReportRow& row,
           Signed(row.error())};
 }
 
+render::Row SummaryCells(const std::string& name, const SourceReport& source) {
+  if (source.rows.empty()) return {name, "0", "-", "-", "-"};
+  return {name, absl::StrCat(source.rows.size()),
+          Share(source.MeanAbsoluteError()), Signed(source.Bias()),
+          Fitted(source)};
+}
+
 std::string Summary(const Report& report) {
   std::vector<render::Row> rows = {
       {"source", "rows", "mean error", "bias", "fitted"}};
   for (const SourceReport& source : report.sources) {
-    if (source.rows.empty()) {
-      rows.push_back({source.name, "0", "-", "-", "-"});
-    } else {
-      rows.push_back({source.name, absl::StrCat(source.rows.size()),
-                      Share(source.MeanAbsoluteError()), Signed(source.Bias()),
-                      Fitted(source)});
-    }
+    rows.push_back(SummaryCells(source.name, source));
   }
   return absl::StrCat("Predicted against measured\n", render::Table(rows));
 }
@@ -67,12 +68,28 @@ std::string Worst(const Report& report) {
              : absl::StrCat("\nWorst of each\n", render::Table(rows));
 }
 
+// Families of rows, where there are several.
+std::string Families(const SourceReport& source) {
+  std::map<std::string, SourceReport> families;
+  for (const ReportRow& row : source.rows) {
+    families[row.family].rows.push_back(row);
+  }
+  if (families.size() < 2) return "";
+  std::vector<render::Row> rows = {
+      {"family", "rows", "mean error", "bias", "fitted"}};
+  for (const auto& [name, family] : families) {
+    rows.push_back(SummaryCells(name, family));
+  }
+  return absl::StrCat("\n", source.name, ", by family\n", render::Table(rows));
+}
+
 std::string AllRows(const SourceReport& source) {
   std::vector<render::Row> rows = {{"row", "predicted", "measured", "error"}};
   for (const ReportRow& row : source.rows) {
     rows.push_back(RowCells(row.name, row, source.unit));
   }
-  return absl::StrCat("\n", source.name, "\n", render::Table(rows));
+  return absl::StrCat("\n", source.name, "\n", render::Table(rows),
+                      Families(source));
 }
 
 std::string Assumptions(const Report& report, int columns) {

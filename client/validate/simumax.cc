@@ -138,7 +138,9 @@ Measured Read(const DataFolder& folder, JsonRow& row) {
     job.mutable_model()->set_layers(row.Count("layer_num"));
   } else {
     measured.not_covered =
-        absl::StrCat("no dense model is known as ", model_name);
+        PartOf(measured.name, "ep", 0) > 0
+            ? "a mixture of experts"
+            : absl::StrCat("no dense model is known as ", model_name);
   }
   *measured.question.mutable_cluster() =
       ClusterOf(AcceleratorLike("b200-").value_or("b200"), kGpus, kGpus);

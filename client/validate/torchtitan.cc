@@ -104,9 +104,9 @@ void SetParallelism(const TableRow& row, v1::Parallelism& parallelism) {
   parallelism.set_pipeline(row.Number("PP", 1));
   parallelism.set_context(row.Number("CP", 1));
   parallelism.set_context_kind(v1::CONTEXT_KIND_ALL_GATHER);
-  const uint32_t split =
-      parallelism.tensor() * parallelism.pipeline() * parallelism.context();
-  parallelism.set_data(row.Number("FSDP", Gpus(row) / split));
+  const uint64_t replica = RanksOf(parallelism);
+  parallelism.set_data(
+      row.Number("FSDP", static_cast<uint32_t>(Gpus(row) / replica)));
   parallelism.set_sequence_parallel(parallelism.tensor() > 1);
   const bool pipelined = parallelism.pipeline() > 1;
   // With a pipeline weights stay gathered between micro-batches.

@@ -93,6 +93,13 @@ TEST(ValidateCommandTest, RowsOfTheRepositoryAloneCountAsFitted) {
   EXPECT_EQ(json["sources"][0]["rows"][1]["fitted"], false);
 }
 
+TEST(ValidateCommandTest, OneSourceIsShownByRowAndFamily) {
+  const auto run = Validate({"--source", "multi-node"});
+  EXPECT_THAT(run.out, HasSubstr("3.6B t2 d32 p1 b8"));
+  EXPECT_THAT(run.out, HasSubstr("vTrain multi-node, by family"));
+  EXPECT_THAT(run.out, Not(HasSubstr("Worst of each")));
+}
+
 TEST(ValidateCommandTest, UtilisationsBecomeSeconds) {
   // 137 TFLOP/s on 32 GPUs are the row's 3.528 s where recomputation counts.
   const std::string row =

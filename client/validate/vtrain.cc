@@ -27,8 +27,7 @@ void SetParallelism(CsvRow& row, v1::Job& job) {
   parallelism.set_tensor(row.Count("tp"));
   parallelism.set_data(row.Count("dp"));
   parallelism.set_pipeline(row.Count("pp"));
-  const uint64_t ranks = uint64_t{parallelism.tensor()} * parallelism.data() *
-                         parallelism.pipeline();
+  const uint64_t ranks = RanksOf(parallelism);
   if (ranks != row.Count("gpus")) {
     row.Fail("gpus", absl::StrCat("is ", row.Text("gpus"),
                                   "; must be tp * dp * pp, which is ", ranks));
