@@ -123,6 +123,9 @@ TEST(LogitTest, EachLossHasItsCopies) {
   EXPECT_DOUBLE_EQ(LogitBytes(job), 2 * logits);
   job = Llama(Framework::kTorchtitan);
   EXPECT_DOUBLE_EQ(LogitBytes(job), 12 * logits);
+  job.parallelism.tensor = 8;
+  EXPECT_DOUBLE_EQ(LogitBytes(job), 20 * logits / 8);
+  job.parallelism.tensor = 1;
   job.training.fused_cross_entropy = true;
   EXPECT_DOUBLE_EQ(LogitBytes(job), 4 * logits);
 }

@@ -272,10 +272,11 @@ INSTANTIATE_TEST_SUITE_P(
                       MeasuredPeak{"405B tp2 cp4", 4, 16384, 128, 16, 53248, 2,
                                    4, 1, 1, 131072, 118.13}));
 
-// Reserved memory of Llama 3.1 8B with torchtitan on H100, fully sharded
+// Reserved memory of Llama 3.1 with torchtitan on H100, fully sharded
 // (torchtitan, docs of 2024-12; BSD-3-Clause). The loss was not compiled.
 struct TorchtitanReading {
-  int64_t data, context, sequence, micro_batch;
+  Model model;
+  int64_t tensor, data, context, sequence, micro_batch;
   Recompute recompute;
   bool compiled;
   double gibibytes;
@@ -285,7 +286,9 @@ class TorchtitanTest : public ::testing::TestWithParam<TorchtitanReading> {};
 
 Job JobOf(const TorchtitanReading& row) {
   Job job;
-  job.model = testing::Llama3(32, 4096, 32, 14336);
+  job.model = row.model;
+  job.parallelism.tensor = row.tensor;
+  job.parallelism.sequence_parallel = true;
   job.parallelism.data = row.data;
   job.parallelism.context = row.context;
   job.parallelism.sharding = Sharding::kZero3;
@@ -308,18 +311,21 @@ TEST_P(TorchtitanTest, ReservesWithinEightPercent) {
 
 constexpr Recompute kSelective = Recompute::kSelective;
 constexpr Recompute kFull = Recompute::kFull;
+const Model k8B = testing::Llama3(32, 4096, 32, 14336);
+const Model k70B = testing::Llama3(80, 8192, 64, 28672);
 
 INSTANTIATE_TEST_SUITE_P(
     H100, TorchtitanTest,
     ::testing::Values(
-        TorchtitanReading{8, 1, 8192, 2, kSelective, false, 82.4},
-        TorchtitanReading{8, 1, 8192, 2, kSelective, true, 77.0},
-        TorchtitanReading{128, 1, 8192, 2, kSelective, false, 67.0},
-        TorchtitanReading{128, 1, 8192, 2, kSelective, true, 62.0},
-        TorchtitanReading{8, 1, 32768, 1, kFull, true, 83.9},
-        TorchtitanReading{4, 2, 65536, 1, kFull, true, 84.2},
-        TorchtitanReading{2, 4, 131072, 1, kFull, true, 84.0},
-        TorchtitanReading{1, 8, 262144, 1, kFull, true, 84.5}));
+        TorchtitanReading{k8B, 1, 8, 1, 8192, 2, kSelective, false, 82.4},
+        TorchtitanReading{k8B, 1, 8, 1, 8192, 2, kSelective, true, 77.0},
+        TorchtitanReading{k8B, 1, 128, 1, 8192, 2, kSelective, false, 67.0},
+        TorchtitanReading{k8B, 1, 128, 1, 8192, 2, kSelective, true, 62.0},
+        TorchtitanReading{k8B, 1, 8, 1, 32768, 1, kFull, true, 83.9},
+        TorchtitanReading{k8B, 1, 4, 2, 65536, 1, kFull, true, 84.2},
+        TorchtitanReading{k8B, 1, 2, 4, 131072, 1, kFull, true, 84.0},
+        TorchtitanReading{k8B, 1, 1, 8, 262144, 1, kFull, true, 84.5},
+        TorchtitanReading{k70B, 8, 32, 1, 8192, 16, kFull, true, 71.9}));
 
 }  // namespace
 }  // namespace prism::workload
