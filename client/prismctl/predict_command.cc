@@ -54,6 +54,9 @@ std::string SubjectProblem(const PredictOptions& options) {
       !(options.cluster.empty() && options.placement.empty())) {
     return "--profile stands alone: it holds no job to place on a cluster";
   }
+  if (!options.profile.empty() && options.no_variation) {
+    return "--no-variation is for jobs: a profile says itself what varies";
+  }
   if (!options.job.empty() && options.cluster.empty()) {
     return "--job needs --cluster: the cluster it would run on";
   }

@@ -112,6 +112,7 @@ TEST(PredictCommandTest, UsageErrorsSayWhatIsWrong) {
         {{"--profile", "a", "--cluster", "b"}, "--profile stands alone"},
         {{"--profile", "a", "--placement", "b"}, "--profile stands alone"},
         {{"--job", "-", "--cluster", "-"}, "only one document"},
+        {{"--profile", "a", "--no-variation"}, "--no-variation is for jobs"},
         {{"--profile", "a", "--samples", "99"}, "--samples: is 99"},
         {{"--profile", "a", "--samples", "10000001"}, "must be 100 to"},
         {{"--profile", "a", "--samples", "-1"}, "--samples: is -1"},
