@@ -89,30 +89,4 @@ void CheckTrainingSplit(const Job& job, const FieldPath& path,
   CheckSequence(job, fields.Field("sequence"), checker);
 }
 
-void CheckModelled(const Job& job, const FieldPath& path, Checker& checker) {
-  const FieldPath split_path = path.Field("parallelism");
-  const FieldPath training_path = path.Field("training");
-  const Parallelism& split = job.parallelism;
-  const Training& training = job.training;
-  const auto refuse = [&](bool asked, const FieldPath& field) {
-    checker.Require(!asked, field, "is not modelled so far");
-  };
-  refuse(split.context > 1, split_path.Field("context"));
-  refuse(split.sharding > workload::Sharding::kZero1,
-         split_path.Field("sharding"));
-  refuse(split.shard_group > 0, split_path.Field("shard_group"));
-  refuse(!split.stage_layers.empty(), split_path.Field("stage_layers"));
-  refuse(split.overlap != workload::Overlap{}, split_path.Field("overlap"));
-  refuse(training.recompute_layers.has_value(),
-         training_path.Field("recompute_layers"));
-  refuse(training.precision == workload::Precision::kFp4,
-         training_path.Field("precision"));
-  refuse(training.framework != workload::Framework::kMegatronLm,
-         training_path.Field("framework"));
-  refuse(training.compiled, training_path.Field("compiled"));
-  refuse(training.fused_cross_entropy,
-         training_path.Field("fused_cross_entropy"));
-  refuse(training.offload_optimizer, training_path.Field("offload_optimizer"));
-}
-
 }  // namespace prism::query

@@ -5,7 +5,9 @@
 
 #include <limits>
 #include <numeric>
+#include <string>
 
+#include "core/query/document.h"
 #include "core/query/example_questions.h"
 
 namespace prism::query {
@@ -95,6 +97,55 @@ TEST(Predict, AJobThatDoesNotFitSaysWhy) {
   EXPECT_FALSE(p.infeasible_reason().empty());
   EXPECT_GT(p.step_time().mean_seconds(), 0);
 }
+
+struct JobVariant {
+  const char* name;
+  const char* overrides;  // of ExampleJob's job
+};
+
+class PredictVariant : public testing::TestWithParam<JobVariant> {};
+
+TEST_P(PredictVariant, IsAnsweredUnlikeThePlainJob) {
+  auto message = ExampleJob();
+  prism::v1::Job changes;
+  base::Violations violations;
+  ReadDocument(GetParam().overrides, &changes, violations);
+  ASSERT_TRUE(violations.empty()) << violations.list()[0].description;
+  message.mutable_job()->MergeFrom(changes);
+  const Prediction p = Answer(message);
+  EXPECT_TRUE(p.feasible()) << p.infeasible_reason();
+  EXPECT_GT(p.nominal_step_seconds(), 0);
+  EXPECT_NE(p.nominal_step_seconds(),
+            Answer(ExampleJob()).nominal_step_seconds());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Jobs, PredictVariant,
+    testing::Values(
+        JobVariant{"Ring", "parallelism: {data: 2, context: 2}"},
+        JobVariant{"AllGather",
+                   "parallelism: {data: 2, context: 2, "
+                   "context_kind: all-gather}"},
+        JobVariant{"AllToAll",
+                   "parallelism: {data: 2, context: 2, "
+                   "context_kind: all-to-all}"},
+        JobVariant{"Zero2", "parallelism: {sharding: zero2}"},
+        JobVariant{"Zero3", "parallelism: {sharding: zero3}"},
+        JobVariant{"Hybrid", "parallelism: {sharding: zero3, shard_group: 2}"},
+        JobVariant{"Uneven", "parallelism: {stage_layers: [10, 14]}"},
+        JobVariant{"OverlapGradients",
+                   "parallelism: {overlap: {gradients: true}}"},
+        JobVariant{"SomeRecomputed",
+                   "training: {recompute: full, recompute_layers: 3}"},
+        JobVariant{"MegatronCore", "training: {framework: megatron-core}"},
+        JobVariant{"Fsdp", "training: {framework: fsdp}"},
+        JobVariant{"Torchtitan", "training: {framework: torchtitan}"},
+        JobVariant{"Compiled",
+                   "training: {framework: torchtitan, compiled: true}"},
+        JobVariant{"WithoutDropout", "training: {dropout: false}"},
+        JobVariant{"FusedLoss", "training: {fused_cross_entropy: true}"},
+        JobVariant{"Offloaded", "training: {offload_optimizer: true}"}),
+    [](const auto& variant) { return std::string(variant.param.name); });
 
 TEST(Predict, FasterNodesLowerTheFloor) {
   auto message = ExampleJob();

@@ -8,7 +8,6 @@
 #include "core/query/field_path.h"
 #include "core/query/node.h"
 #include "core/query/read_job.h"
-#include "core/query/read_job_parts.h"
 #include "core/query/read_profile.h"
 
 namespace prism::query {
@@ -33,7 +32,6 @@ JobSubject ReadJobSubject(const prism::v1::Question& message,
                           const FieldPath& path, Checker& checker) {
   JobSubject subject;
   subject.job = ReadJob(message.job(), path.Field("job"), checker);
-  CheckModelled(subject.job, path.Field("job"), checker);
   checker.Require(message.variation() != prism::v1::VARIATION_OFF,
                   path.Field("variation"), "is not modelled so far");
   CheckClusterName(message, path, checker);

@@ -46,10 +46,6 @@ void CheckModelSplit(const workload::Job& job, const FieldPath& path,
 void CheckTrainingSplit(const workload::Job& job, const FieldPath& path,
                         Checker& checker);
 
-// Fails for what can be said of a job, and is not part of the model so far.
-void CheckModelled(const workload::Job& job, const FieldPath& path,
-                   Checker& checker);
-
 }  // namespace prism::query
 
 #endif  // PRISM_CORE_QUERY_READ_JOB_PARTS_H_
