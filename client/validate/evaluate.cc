@@ -52,12 +52,6 @@ absl::StatusOr<double> LayerSeconds(const JobSubject& subject,
       .total();
 }
 
-// What the allocator handed out, without what it holds in reserve.
-double AllocatedBytes(const Job& job) {
-  const workload::MemoryUse use = workload::PeakMemory(job);
-  return use.total() - use.reserve;
-}
-
 absl::StatusOr<double> Predict(const JobSubject& subject,
                                const Measured& measured,
                                const Constants& constants) {
@@ -71,7 +65,7 @@ absl::StatusOr<double> Predict(const JobSubject& subject,
     case Quantity::kLayerBackward:
       return LayerSeconds(subject, measured.quantity, constants);
     case Quantity::kPeakMemory:
-      return AllocatedBytes(job);
+      return workload::PeakMemory(job).allocated();
     case Quantity::kParameters:
       return workload::ParameterCount(workload::MixtureModel{
           job.model, measured.latent_attention, measured.mixture});
