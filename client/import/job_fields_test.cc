@@ -38,7 +38,7 @@ TEST(JobFieldsTest, SaysWhatIsAccepted) {
   EXPECT_THAT(Problem("layers", "0"), HasSubstr("a whole number from 1"));
   EXPECT_THAT(Problem("layers", "many"), HasSubstr("a whole number from 1"));
   EXPECT_THAT(Problem("gated_ffn", "yes"), HasSubstr("true or false"));
-  EXPECT_THAT(Problem("sharding", "zero3"), HasSubstr("none, zero1"));
+  EXPECT_THAT(Problem("sharding", "zero4"), HasSubstr("none, zero1"));
 }
 
 TEST(JobFieldsTest, KnowsItsFields) {
