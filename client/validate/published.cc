@@ -56,16 +56,19 @@ void SplitLayers(uint32_t layers, v1::Parallelism& parallelism) {
   parallelism.set_head_as_layer(true);
 }
 
-// "fsdp" shards gradients and optimizer states where there is a pipeline,
-// parameters as well where there is none.
+// "fsdp" beside a pipeline keeps weights gathered and reduces gradients once a
+// step, so that optimizer states alone are shared out; without one it shares
+// out all. What is shared out moves beside computation, but for optimizer
+// states of frameworks that did not say so.
 void ReadSharding(CsvRow& row, v1::Parallelism& parallelism) {
-  if (row.TextOr("sharding", "") == "fsdp") {
-    parallelism.set_sharding(parallelism.pipeline() > 1 ? v1::SHARDING_ZERO2
+  const bool fsdp = row.TextOr("sharding", "") == "fsdp";
+  if (fsdp) {
+    parallelism.set_sharding(parallelism.pipeline() > 1 ? v1::SHARDING_ZERO1
                                                         : v1::SHARDING_ZERO3);
   } else {
     parallelism.set_sharding(WordOr(row, "sharding", v1::SHARDING_NONE));
   }
-  if (parallelism.sharding() != v1::SHARDING_ZERO2 &&
+  if (!fsdp && parallelism.sharding() != v1::SHARDING_ZERO2 &&
       parallelism.sharding() != v1::SHARDING_ZERO3) {
     return;
   }
@@ -81,6 +84,10 @@ void ReadParallelism(CsvRow& row, v1::Parallelism& parallelism) {
   parallelism.set_data(row.Count("data"));
   parallelism.set_sequence_parallel(row.Has("sequence_parallel") &&
                                     row.Flag("sequence_parallel"));
+  // Its groups are tensor, context, pipeline, data, innermost first.
+  if (absl::StrContains(row.Text("source"), "2407.21783")) {
+    parallelism.set_rank_order(v1::RANK_ORDER_TENSOR_PIPELINE_DATA);
+  }
   ReadSharding(row, parallelism);
   SplitLayers(row.Count("layers"), parallelism);
   const uint64_t ranks = RanksOf(parallelism);
@@ -195,6 +202,11 @@ std::string Assumptions(const Measured& measured) {
   }
   if (job.parallelism().head_as_layer()) {
     absl::StrAppend(&text, "; embedding and head stand for a layer each");
+  }
+  const v1::Parallelism& split = job.parallelism();
+  if (split.overlap().gradients()) {
+    absl::StrAppend(&text, "; traffic of shards beside computation",
+                    split.pipeline() > 1 ? ", once a step" : "");
   }
   return text;
 }

@@ -202,8 +202,9 @@ TEST(PublishedTest, WhatLayersDoNotFillIsLeftToEmbeddingAndHead) {
   const std::string job = JobOf(found);
   for (const char* line :
        {"virtual_stages: 8", "embedding_as_layer: true", "head_as_layer: true",
-        "sharding: zero2", "gated_ffn: true", "untied_embeddings: true",
-        "attention: flash", "framework: megatron-core"}) {
+        "sharding: zero1", "gradients: true", "gated_ffn: true",
+        "untied_embeddings: true", "attention: flash",
+        "framework: megatron-core", "rank_order: tensor-pipeline-data"}) {
     EXPECT_THAT(job, HasSubstr(line));
   }
   EXPECT_EQ(found.sources[0].rows[0].quantity, Quantity::kModelFlops);
