@@ -39,13 +39,15 @@ bool IsTrue(const Settings& settings, const std::string& key) {
 }
 
 // Names in the table, by a part of them; catalogue names by their beginning.
-constexpr std::array<std::pair<const char*, const char*>, 6> kGpus = {
+constexpr std::array<std::pair<const char*, const char*>, 8> kGpus = {
     {{"GB300", "gb300-"},
      {"GB200", "gb200-"},
      {"B300", "b300-"},
      {"B200", "b200-"},
      {"H200", "h200-"},
-     {"H100", "h100-80gb-sxm"}}};
+     {"H100", "h100-80gb-sxm"},
+     {"MI325X", "mi325x-"},
+     {"MI300X", "mi300x-"}}};
 
 std::string ReadAccelerator(CsvRow& row, std::string& not_covered) {
   const std::string gpu = row.Text("gpu");

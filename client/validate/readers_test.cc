@@ -428,6 +428,12 @@ TEST(SimumaxTest, ModelsComeFromFilesAndMixturesAreNotCovered) {
             "no dense model is known as nobody");
 }
 
+TEST(SimumaxTest, ModelsOfOtherFoldersComeFromTheRepository) {
+  EXPECT_THAT(
+      JobOf(ReadSimumaxRows("[" + SimumaxRow("a_tp1", "llama2-70b") + "]")),
+      HasSubstr("ffn_hidden: 28672"));
+}
+
 TEST(SimumaxTest, DamagedRowsAreNamed) {
   const Measurements found = ReadSimumaxRows(
       R"([{"case": 7, "model": "tiny", "layer_num": 0, "mbc": 1.5,
@@ -504,7 +510,7 @@ TEST(TorchtitanTest, TitleAndCellsMakeAJob) {
 
 TEST(TorchtitanTest, CellsStandAboveTheTitle) {
   const Measurements found = ReadTitan(
-      "**Table 2** FSDP + CP. Llama 3.1 8B model. 8 GPUs. Local batch size 1. "
+      "**2** FSDP + CP. Llama 3.1 8B model. 8 H100 GPUs. Local batch size 1. "
       "Selective activation checkpointing.\n\n"
       "| Parallelism | Sequence Length | TPS/GPU |\n| ---- | ---: | ---: |\n"
       "| FSDP 4, CP 2 | 65536 | 2,540 |\n");

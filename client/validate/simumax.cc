@@ -84,7 +84,10 @@ std::optional<v1::Model> FindModel(const DataFolder& folder,
   if (const size_t at = name.find("llama3-"); at == 0) {
     return Llama3Model(name.substr(7));
   }
-  const auto text = folder.Read(absl::StrCat(kModels, name, ".json"));
+  const std::string path = absl::StrCat(kModels, name, ".json");
+  auto text = folder.Read(path);
+  // Rows of other folders name models whose files lie in the repository.
+  if (!text.ok()) text = RepositoryFolder()->Read(path);
   if (!text.ok()) return std::nullopt;
   const Json file = Json::parse(*text, nullptr, false);
   if (!file.is_object() || file.contains("expert_num")) return std::nullopt;

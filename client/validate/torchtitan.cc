@@ -74,7 +74,7 @@ std::vector<TableRow> FindRows(const std::string& name,
   int line_number = 0;
   for (const absl::string_view line : absl::StrSplit(text, '\n')) {
     ++line_number;
-    if (absl::StartsWith(line, "**Table")) {
+    if (absl::StartsWith(line, "**")) {
       row.title = std::string(line);
       row.heading.clear();
     } else if (!absl::StartsWith(line, "|")) {
@@ -93,7 +93,7 @@ std::vector<TableRow> FindRows(const std::string& name,
 }
 
 uint32_t Gpus(const TableRow& row) {
-  static const std::regex gpus(R"(([1-9][0-9]{0,6}) GPUs)");
+  static const std::regex gpus(R"(([1-9][0-9]{0,6}) (?:[A-Z][A-Z0-9]+ )?GPUs)");
   std::smatch match;
   if (!std::regex_search(row.title, match, gpus)) return 0;
   return static_cast<uint32_t>(std::stoul(match[1]));
