@@ -17,6 +17,7 @@ struct Range {
 constexpr Range kSeconds = {0, 10};
 constexpr Range kShare = {1e-6, 1};
 constexpr Range kFactor = {1e-6, 10};
+constexpr Range kPieces = {1, 100};
 constexpr Range kAtLeastZero = {0, 1e9};
 constexpr Range kRate = {1e-6, 1e18};
 
@@ -122,14 +123,20 @@ template <typename Speeds, typename Visit>
 void VisitHost(Speeds& speeds, const Visit& visit) {
   visit("link_bytes_per_second", speeds.link_bytes_per_second, kRate);
   visit("memory_bytes_per_second", speeds.memory_bytes_per_second, kRate);
+  visit("sharpness", speeds.sharpness, kPieces);
 }
 
 template <typename Costs, typename Visit>
 void VisitFramework(Costs& costs, const Visit& visit) {
   visit("step_seconds", costs.step_seconds, kSeconds);
   visit("operation_seconds", costs.operation_seconds, kSeconds);
+  visit("layer_forward_seconds", costs.layer_forward_seconds, kSeconds);
+  visit("layer_backward_seconds", costs.layer_backward_seconds, kSeconds);
+  visit("late_host_seconds", costs.late_host_seconds, kSeconds);
   visit("backward_collectives", costs.backward_collectives, kShare);
-  visit("overlapped_collectives", costs.overlapped_collectives, kShare);
+  visit("overlapped_forward", costs.overlapped_forward, kShare);
+  visit("overlapped_backward", costs.overlapped_backward, kShare);
+  visit("sharded_pieces", costs.sharded_pieces, kPieces);
 }
 
 template <typename ConstantsType, typename Visit>

@@ -29,18 +29,29 @@ struct OverlapCosts {
   double link_share = 0.65;
 };
 
-// What the host code of a framework adds, and how well it hides collectives of
-// tensor groups.
+// What the host code of a framework adds, and how well it hides collectives.
 struct FrameworkCosts {
   // Once a step, on every GPU: reading the batch, logging.
   double step_seconds = 0;
   // Once for each forward or backward of a micro-batch on a virtual stage.
   double operation_seconds = 0;
-  // Share of its time that stays of a collective which linear layers run beside
-  // products of their backward without being asked to. 1: they do not.
+  // Launching the kernels of one layer, which runs beside them: the layer takes
+  // (kernels^s + host^s)^(1/s), s = host.sharpness. Recomputation launches a
+  // forward more.
+  double layer_forward_seconds = 0;
+  double layer_backward_seconds = 0;
+  // A collective waits for the latest host of its tensor group: this times the
+  // square of the ranks but one.
+  double late_host_seconds = 0;
+  // Shares that stay of collectives of tensor groups which run beside products.
+  // Those in the backward of linear layers without being asked to; with
+  // overlap asked for, all in the forward, and all in the backward. 1: they
+  // run after them.
   double backward_collectives = 1;
-  // The same, of all collectives of tensor groups where overlap is asked for.
-  double overlapped_collectives = 1;
+  double overlapped_forward = 1;
+  double overlapped_backward = 1;
+  // Collectives in which the weights of a fully sharded layer are gathered.
+  double sharded_pieces = 1;
 };
 
 // What one GPU has of its host, for optimizers that run there.
@@ -49,6 +60,8 @@ struct HostSpeeds {
   double link_bytes_per_second = 25e9;
   // Of sixteen channels of 3200 MT/s, 410 GB/s, an eighth.
   double memory_bytes_per_second = 50e9;
+  // How sharply the longer of host and kernels decides; fitted.
+  double sharpness = 4;
 };
 
 struct Constants {
@@ -60,10 +73,13 @@ struct Constants {
   // Linear layers of Transformer Engine, with user buffers where asked to
   // overlap; fitted with the constants of `overlap`.
   FrameworkCosts megatron_core = {.backward_collectives = 0.67,
-                                  .overlapped_collectives = 0.30};
-  FrameworkCosts fsdp = {.overlapped_collectives = 0.62};
+                                  .overlapped_forward = 0.30,
+                                  .overlapped_backward = 0.30};
+  FrameworkCosts fsdp = {.overlapped_forward = 0.62,
+                         .overlapped_backward = 0.62};
   // Asynchronous tensor parallelism.
-  FrameworkCosts torchtitan = {.overlapped_collectives = 0.62};
+  FrameworkCosts torchtitan = {.overlapped_forward = 0.62,
+                               .overlapped_backward = 0.62};
 };
 
 // Sets the constant called `name`.

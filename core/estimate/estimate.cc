@@ -8,6 +8,7 @@
 #include "core/base/check.h"
 #include "core/estimate/cost.h"
 #include "core/estimate/graph_builder.h"
+#include "core/estimate/nominal.h"
 #include "core/estimate/rank_slowdown.h"
 #include "core/estimate/variation.h"
 #include "core/workload/flops.h"
@@ -75,7 +76,8 @@ std::vector<std::string> Notes(const Job& job,
         accelerator.name, GigaBytes(accelerator.node_link_bytes_per_second),
         GigaBytes(accelerator.network_bytes_per_second)));
   }
-  if (job.parallelism.data > 1) {
+  if (job.parallelism.gradient_ranks() > 1 &&
+      !job.parallelism.overlap.gradients) {
     notes.push_back(
         "gradients are reduced after the last backward, not beside it");
   }
@@ -105,12 +107,17 @@ int MeasuredFactors(const hardware::Cluster& cluster, const RankMap& ranks) {
 
 absl::StatusOr<Estimate> BuildShapeEstimate(
     const Job& job, const hardware::Cluster& cluster, PlacementShape shape,
-    const calibration::Constants& constants) {
+    const calibration::Constants& constants, const Variation& variation) {
   const hardware::Accelerator* accelerator =
       hardware::FindAccelerator(cluster.accelerator);
   PRISM_CHECK(accelerator != nullptr);
   const Cost cost(job, cluster, std::move(shape), constants);
-  absl::StatusOr<step::StepGraph> graph = BuildJobGraph(job, cost, Variation{});
+  const absl::StatusOr<NominalTime> nominal =
+      NominalEvaluator(job.model, cluster, constants, variation)
+          .Evaluate(job.parallelism, job.training);
+  if (!nominal.ok()) return nominal.status();
+  absl::StatusOr<step::StepGraph> graph =
+      BuildJobGraph(job, cost, variation, nominal->seconds);
   if (!graph.ok()) return graph.status();
 
   Estimate estimate;
@@ -130,15 +137,17 @@ absl::StatusOr<Estimate> BuildShapeEstimate(
   return estimate;
 }
 
-absl::StatusOr<Estimate> BuildEstimate(
-    const Job& job, const hardware::Cluster& cluster,
-    const Placement& placement, const calibration::Constants& constants) {
+absl::StatusOr<Estimate> BuildEstimate(const Job& job,
+                                       const hardware::Cluster& cluster,
+                                       const Placement& placement,
+                                       const calibration::Constants& constants,
+                                       const Variation& variation) {
   absl::StatusOr<Estimate> estimate = BuildShapeEstimate(
-      job, cluster, ShapeOf(job, cluster, placement), constants);
+      job, cluster, ShapeOf(job, cluster, placement), constants, variation);
   if (!estimate.ok()) return estimate;
   const RankMap ranks(job.parallelism, cluster, placement);
   estimate->graph.slowdown =
-      RankSlowdowns(ranks, MeasuredSlowdowns(cluster), Variation{});
+      RankSlowdowns(ranks, MeasuredSlowdowns(cluster), variation);
   if (const int measured = MeasuredFactors(cluster, ranks); measured > 0) {
     estimate->notes.push_back(absl::StrFormat(
         "measured slowdowns of nodes and paths are taken by their means, %d in "

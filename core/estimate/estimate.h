@@ -12,6 +12,7 @@
 #include "core/calibration/constants.h"
 #include "core/estimate/placement.h"
 #include "core/estimate/placement_shape.h"
+#include "core/estimate/variation.h"
 #include "core/hardware/cluster.h"
 #include "core/step/step_graph.h"
 #include "core/workload/job.h"
@@ -45,13 +46,15 @@ struct Estimate {
 // Errors: INTERNAL where a nominal operator time lies below its floor.
 absl::StatusOr<Estimate> BuildEstimate(
     const workload::Job& job, const hardware::Cluster& cluster,
-    const Placement& placement, const calibration::Constants& constants = {});
+    const Placement& placement, const calibration::Constants& constants = {},
+    const Variation& variation = {});
 
 // The same for all placements of one shape: the graph has no slowdowns
 // (RankSlowdowns() gives them).
 absl::StatusOr<Estimate> BuildShapeEstimate(
     const workload::Job& job, const hardware::Cluster& cluster,
-    PlacementShape shape, const calibration::Constants& constants = {});
+    PlacementShape shape, const calibration::Constants& constants = {},
+    const Variation& variation = {});
 
 }  // namespace prism::estimate
 

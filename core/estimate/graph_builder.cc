@@ -50,8 +50,11 @@ step::ScheduleKind ScheduleOf(workload::Schedule schedule) {
 class GraphBuilder final {
  public:
   GraphBuilder(const workload::Job& job, const Cost& cost,
-               const Variation& variation)
-      : job_(job), cost_(cost), variation_(variation) {}
+               const Variation& variation, double step_seconds)
+      : job_(job),
+        cost_(cost),
+        variation_(variation),
+        step_seconds_(step_seconds) {}
 
   absl::StatusOr<StepGraph> Build();
 
@@ -83,6 +86,7 @@ class GraphBuilder final {
   const workload::Job& job_;
   const Cost& cost_;
   const Variation& variation_;
+  double step_seconds_;
   // By stage: to the next.
   std::vector<CostedTask> transfers_;
   // What the slowest GPU's compute takes longer than nominal, as long as nobody
@@ -263,23 +267,22 @@ absl::Status GraphBuilder::AddClosings(const ModelCosts& model) {
 }
 
 void GraphBuilder::AddFactors() {
-  if (variation_.step_cv > 0) {
-    step::SharedFactor factor;
-    factor.distribution =
-        stats::Distribution::MakeNormal(1, variation_.step_cv);
-    factor.scope = step::FactorScope::kStep;
-    factor.applies_to[static_cast<size_t>(FactorClass::kCompute)] = true;
-    factor.applies_to[static_cast<size_t>(FactorClass::kOptimizer)] = true;
-    graph_.shared_factors.push_back(factor);
-  }
+  step::SharedFactor factor;
+  factor.distribution = StepFactor(step_seconds_, variation_);
+  if (factor.distribution.IsConstant()) return;
+  factor.scope = step::FactorScope::kStep;
+  factor.applies_to[static_cast<size_t>(FactorClass::kCompute)] = true;
+  factor.applies_to[static_cast<size_t>(FactorClass::kOptimizer)] = true;
+  graph_.shared_factors.push_back(factor);
 }
 
 }  // namespace
 
 absl::StatusOr<StepGraph> BuildJobGraph(const workload::Job& job,
                                         const Cost& cost,
-                                        const Variation& variation) {
-  return GraphBuilder(job, cost, variation).Build();
+                                        const Variation& variation,
+                                        double step_seconds) {
+  return GraphBuilder(job, cost, variation, step_seconds).Build();
 }
 
 }  // namespace prism::estimate

@@ -19,12 +19,14 @@ namespace prism::estimate {
 // The graph without what tells ranks apart: StepGraph::slowdown is empty
 // (rank_slowdown.h).
 //
-// Requires: `cost` was made for `job`.
+// Requires: `cost` was made for `job`; `step_seconds` is the nominal time of
+// its step, nearly.
 //
 // Errors: those of `cost`.
 absl::StatusOr<step::StepGraph> BuildJobGraph(const workload::Job& job,
                                               const Cost& cost,
-                                              const Variation& variation);
+                                              const Variation& variation,
+                                              double step_seconds);
 
 }  // namespace prism::estimate
 

@@ -7,12 +7,13 @@
 
 namespace prism::estimate {
 
-absl::StatusOr<LayerTimes> LayerTimesOf(
-    const workload::Job& job, const hardware::Cluster& cluster,
-    const calibration::Constants& constants) {
+absl::StatusOr<LayerTimes> LayerTimesOf(const workload::Job& job,
+                                        const hardware::Cluster& cluster,
+                                        const calibration::Constants& constants,
+                                        const Variation& variation) {
   const Cost cost(job, cluster, ShapeOf(job, cluster, {}), constants);
-  const absl::StatusOr<ModelCosts> model = CostOfModel(
-      job, cost, SlowestFactor(job.parallelism.gpus(), Variation{}));
+  const absl::StatusOr<ModelCosts> model =
+      CostOfModel(job, cost, SlowestFactor(job.parallelism.gpus(), variation));
   if (!model.ok()) return model.status();
   const bool again = job.training.recompute == workload::Recompute::kFull;
   const PartCosts& layer = again ? model->recomputed_layer : model->layer;

@@ -6,6 +6,7 @@
 
 #include "core/calibration/constants.h"
 #include "core/estimate/costed_task.h"
+#include "core/estimate/variation.h"
 #include "core/hardware/cluster.h"
 #include "core/workload/job.h"
 
@@ -23,7 +24,8 @@ struct LayerTimes {
 // Errors: those of BuildEstimate().
 absl::StatusOr<LayerTimes> LayerTimesOf(
     const workload::Job& job, const hardware::Cluster& cluster,
-    const calibration::Constants& constants = {});
+    const calibration::Constants& constants = {},
+    const Variation& variation = {});
 
 }  // namespace prism::estimate
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/workload/stages.h"
+
 namespace prism::estimate {
 namespace {
 
@@ -45,9 +47,10 @@ class KeyWriter final {
 
 // What the shape of a job's groups depends on.
 void AddShape(const Parallelism& split, KeyWriter& key) {
+  const bool hybrid = split.shards() < split.gradient_ranks();
   key.Add(split.tensor, split.context, split.pipeline, split.data,
           split.rank_order, split.virtual_stages > 1,
-          split.sharding == workload::Sharding::kNone, split.shard_group);
+          hybrid ? split.shards() : 0);
 }
 
 // What operators of a job's layers depend on, besides its groups.
@@ -77,8 +80,9 @@ KindSeconds NominalEvaluator::Parts::SumOf(const StageParts& held) const {
 
 NominalEvaluator::NominalEvaluator(const workload::Model& model,
                                    const hardware::Cluster& cluster,
-                                   const calibration::Constants& constants)
-    : cluster_(Alike(cluster)), constants_(constants) {
+                                   const calibration::Constants& constants,
+                                   const Variation& variation)
+    : cluster_(Alike(cluster)), constants_(constants), variation_(variation) {
   job_.model = model;
 }
 
@@ -96,18 +100,15 @@ absl::StatusOr<const NominalEvaluator::PhaseParts*>
 NominalEvaluator::PartsOfJob(const PlacementShape& shape) {
   const Parallelism& split = job_.parallelism;
   KeyWriter key;
-  key.Add(split.gpus(), split.tensor, split.context, split.context_kind,
-          split.overlap.tensor, job_.microbatches() > 1, split.sharding);
+  key.Add(split.gpus(), split.tensor, split.context,
+          split.context > 1 ? split.context_kind : workload::ContextKind::kRing,
+          split.tensor > 1 && split.overlap.tensor, job_.microbatches() > 1);
   AddOperators(job_, key);
-  if (IsShardedByLayer(split)) {
-    key.Add(split.pipeline, split.data, split.rank_order, split.shard_group,
-            split.overlap.gradients, split.overlap.parameters);
-  }
   auto& parts = parts_[key.key()];
   if (parts != nullptr) return parts.get();
   const absl::StatusOr<ModelCosts> model =
-      CostOfModel(job_, Cost(job_, cluster_, shape, constants_),
-                  SlowestFactor(split.gpus(), variation_));
+      CostOfOperators(job_, Cost(job_, cluster_, shape, constants_),
+                      SlowestFactor(split.gpus(), variation_));
   if (!model.ok()) return model.status();
   const auto sums = [&](CostedTasks PartCosts::*phase) {
     return Parts{
@@ -124,54 +125,93 @@ NominalEvaluator::PartsOfJob(const PlacementShape& shape) {
   return parts.get();
 }
 
-absl::StatusOr<const NominalEvaluator::Stages*> NominalEvaluator::StagesOfJob(
+const NominalEvaluator::Transfers& NominalEvaluator::TransfersOfJob(
     const PlacementShape& shape) {
-  const Parallelism& split = job_.parallelism;
   const Training& training = job_.training;
-  if (!split.stage_layers.empty()) {
-    absl::StatusOr<Stages> cost = CostOfStages(shape);
-    if (!cost.ok()) return cost.status();
-    uneven_ = *std::move(cost);
-    return &uneven_;
-  }
   KeyWriter key;
-  AddShape(split, key);
-  key.Add(split.sharding, split.virtual_stages, split.sequence_parallel,
-          training.sequence, training.micro_batch, training.precision,
-          training.fp32_gradients, training.framework,
-          training.offload_optimizer);
-  auto& stages = stages_[key.key()];
-  if (stages != nullptr) return stages.get();
-  absl::StatusOr<Stages> cost = CostOfStages(shape);
-  if (!cost.ok()) return cost.status();
-  stages = std::make_unique<Stages>(*std::move(cost));
-  return stages.get();
+  AddShape(job_.parallelism, key);
+  key.Add(job_.parallelism.sequence_parallel, training.sequence,
+          training.micro_batch, training.precision);
+  auto& transfers = transfers_[key.key()];
+  if (transfers != nullptr) return *transfers;
+  const Cost cost(job_, cluster_, shape, constants_);
+  transfers = std::make_unique<Transfers>();
+  for (int64_t stage = 0; stage < cost.boundaries(); ++stage) {
+    transfers->push_back(CostOfTransfer(job_, cost, stage).time.seconds);
+  }
+  return *transfers;
 }
 
-absl::StatusOr<NominalEvaluator::Stages> NominalEvaluator::CostOfStages(
+absl::StatusOr<const NominalEvaluator::Exchange*>
+NominalEvaluator::ExchangeOfJob(const PlacementShape& shape) {
+  const Parallelism& split = job_.parallelism;
+  const Training& training = job_.training;
+  KeyWriter key;
+  AddShape(split, key);
+  key.Add(split.sharding, split.virtual_stages, training.precision,
+          training.fp32_gradients, training.framework,
+          training.offload_optimizer);
+  auto& exchange = exchanges_[{key.key(), split.stage_layers}];
+  if (exchange != nullptr) return exchange.get();
+  absl::StatusOr<Exchange> cost = CostOfExchange(shape);
+  if (!cost.ok()) return cost.status();
+  exchange = std::make_unique<Exchange>(*std::move(cost));
+  return exchange.get();
+}
+
+absl::StatusOr<NominalEvaluator::Exchange> NominalEvaluator::CostOfExchange(
     const PlacementShape& shape) const {
   const Cost cost(job_, cluster_, shape, constants_);
   const double slowdown = SlowestFactor(job_.parallelism.gpus(), variation_);
-  Stages stages;
-  for (int64_t stage = 0; stage < cost.boundaries(); ++stage) {
-    stages.transfer.push_back(CostOfTransfer(job_, cost, stage).time.seconds);
-  }
-  for (int64_t stage = 0; stage < job_.parallelism.pipeline; ++stage) {
-    auto closing = CostOfClosing(job_, cost, slowdown, stage);
+  Exchange exchange = {.model = TrafficOfModel(job_, cost), .closing = {}};
+  const int64_t last = job_.parallelism.pipeline - 1;
+  for (int64_t stage = 0; stage <= last; ++stage) {
+    const auto s = static_cast<size_t>(stage);
+    // Inner stages that lie alike and hold as much are alike.
+    const bool as_before =
+        stage > 1 && stage < last &&
+        shape.data_groups[s] == shape.data_groups[s - 1] &&
+        LayersOfStage(job_, stage) == LayersOfStage(job_, stage - 1) &&
+        (shape.shard_groups.empty() ||
+         (shape.shard_groups[s] == shape.shard_groups[s - 1] &&
+          shape.shard_copies[s] == shape.shard_copies[s - 1]));
+    if (as_before) {
+      exchange.closing.push_back(exchange.closing.back());
+      continue;
+    }
+    const auto closing = CostOfClosing(job_, cost, slowdown, stage);
     if (!closing.ok()) return closing.status();
-    stages.closing.push_back(*closing);
+    exchange.closing.push_back(*closing);
   }
-  return stages;
+  return exchange;
+}
+
+void NominalEvaluator::AddTraffic(const ModelTraffic& traffic,
+                                  PhaseParts& parts) const {
+  const auto add = [&](const PartTraffic& of_part, KindSeconds& forward,
+                       KindSeconds& backward) {
+    forward[TaskKind::kDataCommunication] +=
+        LeftOfForward(job_, of_part, forward.compute(), constants_.overlap)
+            .seconds;
+    backward[TaskKind::kDataCommunication] +=
+        LeftOfBackward(job_, of_part, backward.compute(), constants_.overlap)
+            .seconds;
+  };
+  add(traffic.layer, parts.forward.layer, parts.backward.layer);
+  add(traffic.layer, parts.forward.recomputed_layer,
+      parts.backward.recomputed_layer);
+  add(traffic.embedding, parts.forward.embedding, parts.backward.embedding);
+  add(traffic.head, parts.forward.head, parts.backward.head);
 }
 
 void NominalEvaluator::SumVirtualStages(const PhaseParts& parts,
-                                        const Stages& stages) {
+                                        const Transfers& transfers) {
   const Parallelism& split = job_.parallelism;
   const bool holds_up = !split.overlap.pipeline;
   const auto add_transfer = [&](int64_t boundary, KindSeconds& sum) {
     if (!holds_up) return;
     sum[TaskKind::kPipelineCommunication] +=
-        stages.transfer[static_cast<size_t>(boundary % split.pipeline)];
+        transfers[static_cast<size_t>(boundary % split.pipeline)];
   };
   sums_.forward.clear();
   sums_.backward.clear();
@@ -184,7 +224,7 @@ void NominalEvaluator::SumVirtualStages(const PhaseParts& parts,
   }
 }
 
-void NominalEvaluator::SumClosings(const Stages& stages) {
+void NominalEvaluator::SumClosings(const Exchange& exchange) {
   const auto pipeline = static_cast<size_t>(job_.parallelism.pipeline);
   sums_.closing.clear();
   for (size_t stage = 0; stage < pipeline; ++stage) {
@@ -194,11 +234,12 @@ void NominalEvaluator::SumClosings(const Stages& stages) {
       backward += sums_.backward[u].compute();
     }
     sums_.closing.push_back(estimate::SumOf(ClosingTasks(
-        job_, stages.closing[stage], forward, backward, constants_.overlap)));
+        job_, exchange.closing[stage], forward, backward, constants_.overlap)));
   }
 }
 
-const std::vector<double>& NominalEvaluator::StageEnds(const Stages& stages) {
+const std::vector<double>& NominalEvaluator::StageEnds(
+    const Transfers& transfers) {
   const Parallelism& split = job_.parallelism;
   times_.schedule = ScheduleOf(split.schedule);
   times_.stages = static_cast<int>(split.pipeline);
@@ -213,15 +254,15 @@ const std::vector<double>& NominalEvaluator::StageEnds(const Stages& stages) {
     if (u + 1 == sums_.forward.size()) break;
     times_.forward_hop.push_back(
         split.overlap.pipeline
-            ? stages.transfer[u % static_cast<size_t>(split.pipeline)]
+            ? transfers[u % static_cast<size_t>(split.pipeline)]
             : 0);
   }
   times_.backward_hop = times_.forward_hop;
   return clock_.StageEnds(times_);
 }
 
-NominalTime NominalEvaluator::Assemble(const Stages& stages) {
-  const std::vector<double>& ends = StageEnds(stages);
+NominalTime NominalEvaluator::Assemble(const Transfers& transfers) {
+  const std::vector<double>& ends = StageEnds(transfers);
   NominalTime time;
   size_t last = 0;
   for (size_t stage = 0; stage < ends.size(); ++stage) {
@@ -244,11 +285,18 @@ absl::StatusOr<NominalTime> NominalEvaluator::Evaluate(
   const PlacementShape& shape = ShapeOfJob();
   const auto parts = PartsOfJob(shape);
   if (!parts.ok()) return parts.status();
-  const auto stages = StagesOfJob(shape);
-  if (!stages.ok()) return stages.status();
-  SumVirtualStages(**parts, **stages);
-  SumClosings(**stages);
-  return Assemble(**stages);
+  const auto exchange = ExchangeOfJob(shape);
+  if (!exchange.ok()) return exchange.status();
+  const Transfers& transfers = TransfersOfJob(shape);
+  if (IsShardedByLayer(parallelism)) {
+    PhaseParts with_traffic = **parts;
+    AddTraffic((*exchange)->model, with_traffic);
+    SumVirtualStages(with_traffic, transfers);
+  } else {
+    SumVirtualStages(**parts, transfers);
+  }
+  SumClosings(**exchange);
+  return Assemble(transfers);
 }
 
 }  // namespace prism::estimate

@@ -13,6 +13,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "core/calibration/constants.h"
@@ -42,7 +43,8 @@ class NominalEvaluator final {
   // left out.
   NominalEvaluator(const workload::Model& model,
                    const hardware::Cluster& cluster,
-                   const calibration::Constants& constants = {});
+                   const calibration::Constants& constants = {},
+                   const Variation& variation = {});
 
   // Requires: the job of the model is valid and fits the cluster.
   //
@@ -69,11 +71,15 @@ class NominalEvaluator final {
     Parts forward;
     Parts backward;
   };
-  // Seconds of transfers to the next stage, and closings, by stage.
-  struct Stages {
-    std::vector<double> transfer;
+  // Seconds of transfers to the next stage, by stage.
+  using Transfers = std::vector<double>;
+  // What data groups exchange, in operations and, by stage, after them.
+  struct Exchange {
+    ModelTraffic model;
     std::vector<ClosingCosts> closing;
   };
+  // Where layers of stages are uneven, those count as well.
+  using ExchangeKey = std::pair<Key, std::vector<int64_t>>;
   // What virtual stages and stages take.
   struct Sums {
     std::vector<KindSeconds> forward;
@@ -83,12 +89,15 @@ class NominalEvaluator final {
 
   const PlacementShape& ShapeOfJob();
   absl::StatusOr<const PhaseParts*> PartsOfJob(const PlacementShape& shape);
-  absl::StatusOr<const Stages*> StagesOfJob(const PlacementShape& shape);
-  absl::StatusOr<Stages> CostOfStages(const PlacementShape& shape) const;
-  void SumVirtualStages(const PhaseParts& parts, const Stages& stages);
-  void SumClosings(const Stages& stages);
-  const std::vector<double>& StageEnds(const Stages& stages);
-  NominalTime Assemble(const Stages& stages);
+  const Transfers& TransfersOfJob(const PlacementShape& shape);
+  absl::StatusOr<const Exchange*> ExchangeOfJob(const PlacementShape& shape);
+  absl::StatusOr<Exchange> CostOfExchange(const PlacementShape& shape) const;
+  // Adds what is left of the exchange beside each part.
+  void AddTraffic(const ModelTraffic& traffic, PhaseParts& parts) const;
+  void SumVirtualStages(const PhaseParts& parts, const Transfers& transfers);
+  void SumClosings(const Exchange& exchange);
+  const std::vector<double>& StageEnds(const Transfers& transfers);
+  NominalTime Assemble(const Transfers& transfers);
 
   const hardware::Cluster cluster_;
   const calibration::Constants constants_;
@@ -99,8 +108,8 @@ class NominalEvaluator final {
   Sums sums_;
   absl::flat_hash_map<Key, std::unique_ptr<PlacementShape>> shapes_;
   absl::flat_hash_map<Key, std::unique_ptr<PhaseParts>> parts_;
-  absl::flat_hash_map<Key, std::unique_ptr<Stages>> stages_;
-  Stages uneven_;  // of the job at hand, where its stages are uneven
+  absl::flat_hash_map<Key, std::unique_ptr<Transfers>> transfers_;
+  absl::flat_hash_map<ExchangeKey, std::unique_ptr<Exchange>> exchanges_;
 };
 
 }  // namespace prism::estimate

@@ -41,8 +41,8 @@ Traffic& Traffic::operator+=(const Traffic& other) {
 
 LinkTime BesideProducts(const LinkTime& time, double product_seconds,
                         double stays) {
-  return Left(time,
-              std::max(time.seconds - product_seconds, stays * time.seconds));
+  return Left(time, time.seconds -
+                        (1 - stays) * std::min(time.seconds, product_seconds));
 }
 
 LinkTime BesideCompute(const Traffic& traffic, double compute_seconds,

@@ -23,8 +23,8 @@ struct Traffic {
   Traffic& operator+=(const Traffic& other);
 };
 
-// What is left of a collective beside products of `product_seconds`, of which
-// at least the share `stays` of its time stays.
+// What is left of a collective beside products of `product_seconds`, where the
+// share `stays` stays of what they are long enough for.
 hardware::LinkTime BesideProducts(const hardware::LinkTime& time,
                                   double product_seconds, double stays);
 

@@ -1,6 +1,7 @@
 #include "core/estimate/part_costs.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "core/estimate/timed_stretch.h"
@@ -50,9 +51,11 @@ class StretchTimer final {
   LinkTime LeftOf(const Stretches& stretches, size_t i, double own_seconds,
                   Direction direction) const {
     const Collective& collective = *stretches[i].then;
-    const LinkTime whole = cost_.CollectiveTime(collective);
+    LinkTime whole = cost_.CollectiveTime(collective);
     if (collective.beside) return BesideProducts(whole, own_seconds, 0);
     if (collective.group != workload::Group::kTensor) return whole;
+    const double late = static_cast<double>(job_.parallelism.tensor - 1);
+    whole.seconds += framework_.late_host_seconds * late * late;
     const double stays = ShareThatStays(stretches, i, direction);
     if (stays >= 1) return whole;
     return BesideProducts(whole, slowdown_ * ProductBeside(stretches, i),
@@ -61,12 +64,14 @@ class StretchTimer final {
 
   double ShareThatStays(const Stretches& stretches, size_t i,
                         Direction direction) const {
-    if (job_.parallelism.overlap.tensor) {
-      return framework_.overlapped_collectives;
-    }
-    const bool own_backward =
+    const bool backward =
         direction == Direction::kBackward && !stretches[i].recompute;
-    return own_backward && IsOfLinearLayer(stretches, i)
+    if (job_.parallelism.overlap.tensor) {
+      return backward && IsOfLinearLayer(stretches, i)
+                 ? framework_.overlapped_backward
+                 : framework_.overlapped_forward;
+    }
+    return backward && IsOfLinearLayer(stretches, i)
                ? framework_.backward_collectives
                : 1;
   }
@@ -130,14 +135,46 @@ Traffic SlowestTraffic(const Job& job, const Cost& cost,
   return slowest;
 }
 
-// Adds what a part exchanges with the data group in each forward or backward:
-// `hidden` beside the part's own kernels, `open` after them.
-void AddDataTraffic(const Job& job, const Cost& cost, const Traffic& hidden,
-                    const Traffic& open, CostedTasks& tasks) {
-  LinkTime left = BesideCompute(hidden, SumOf(tasks).compute(), 0,
-                                cost.constants().overlap);
-  left.seconds += open.time.seconds;
-  left.latency_seconds += open.time.latency_seconds;
+// The weights of a part are gathered in `pieces` collectives.
+Traffic InPieces(const Job& job, const Cost& cost,
+                 std::vector<Collective> collectives, double pieces) {
+  for (Collective& collective : collectives) collective.bytes /= pieces;
+  const Traffic piece = SlowestTraffic(job, cost, collectives);
+  return {.time = {pieces * piece.time.seconds,
+                   pieces * piece.time.latency_seconds},
+          .link_seconds = pieces * piece.link_seconds};
+}
+
+PartTraffic TrafficOfPart(const Job& job, const Cost& cost, double parameters) {
+  const double pieces =
+      CostsOf(job.training.framework, cost.constants()).sharded_pieces;
+  const workload::TrafficAround backward = BackwardTraffic(job, parameters);
+  return {.forward_gather =
+              InPieces(job, cost, ForwardTraffic(job, parameters), pieces),
+          .backward_gather = InPieces(job, cost, backward.before, pieces),
+          .reduction = InPieces(job, cost, backward.after, pieces)};
+}
+
+// `overlapped` beside `compute_seconds`, the rest after it.
+class DataTime final {
+ public:
+  void Add(const Traffic& traffic, bool overlapped) {
+    (overlapped ? hidden_ : open_) += traffic;
+  }
+  LinkTime Left(double compute_seconds,
+                const calibration::OverlapCosts& overlap) const {
+    LinkTime left = BesideCompute(hidden_, compute_seconds, 0, overlap);
+    left.seconds += open_.time.seconds;
+    left.latency_seconds += open_.time.latency_seconds;
+    return left;
+  }
+
+ private:
+  Traffic hidden_;
+  Traffic open_;
+};
+
+void AddTask(const Job& job, const LinkTime& left, CostedTasks& tasks) {
   if (left.seconds <= 0) return;
   // Stages of a pipeline do not keep step with those of other replicas.
   const bool meets = job.parallelism.pipeline == 1;
@@ -146,21 +183,23 @@ void AddDataTraffic(const Job& job, const Cost& cost, const Traffic& hidden,
                    .time = left});
 }
 
-void AddDataTraffic(const Job& job, const Cost& cost, double parameters,
-                    PartCosts& part) {
-  const workload::Overlap& overlap = job.parallelism.overlap;
-  const auto add = [&](const std::vector<Collective>& collectives,
-                       bool overlapped, Traffic& hidden, Traffic& open) {
-    (overlapped ? hidden : open) += SlowestTraffic(job, cost, collectives);
-  };
-  Traffic hidden, open;
-  add(ForwardTraffic(job, parameters), overlap.parameters, hidden, open);
-  AddDataTraffic(job, cost, hidden, open, part.forward);
-  hidden = open = {};
-  const workload::TrafficAround backward = BackwardTraffic(job, parameters);
-  add(backward.before, overlap.parameters, hidden, open);
-  add(backward.after, overlap.gradients, hidden, open);
-  AddDataTraffic(job, cost, hidden, open, part.backward);
+void AddTraffic(const Job& job, const PartTraffic& traffic,
+                const calibration::OverlapCosts& overlap, PartCosts& part) {
+  const double forward = SumOf(part.forward).compute();
+  const double backward = SumOf(part.backward).compute();
+  AddTask(job, LeftOfForward(job, traffic, forward, overlap), part.forward);
+  AddTask(job, LeftOfBackward(job, traffic, backward, overlap), part.backward);
+}
+
+// Adds what a layer takes longer because its kernels must be launched.
+void AddHost(double host_seconds, double sharpness, CostedTasks& tasks) {
+  if (host_seconds <= 0) return;
+  const double kernels = SumOf(tasks).total();
+  const double both =
+      std::pow(std::pow(kernels, sharpness) + std::pow(host_seconds, sharpness),
+               1 / sharpness);
+  tasks.push_back(
+      {.kind = TaskKind::kHost, .time = {.seconds = both - kernels}});
 }
 
 absl::Status CostPart(const Stretches& forward, const Stretches& backward,
@@ -187,16 +226,15 @@ Traffic TrafficOf(const std::vector<Collective>& collectives, const Cost& cost,
   return traffic;
 }
 
-absl::StatusOr<ModelCosts> CostOfModel(const Job& job, const Cost& cost,
-                                       double slowdown) {
+absl::StatusOr<ModelCosts> CostOfOperators(const Job& job, const Cost& cost,
+                                           double slowdown) {
   const StretchTimer timer(job, cost, slowdown);
-  const Recompute some = job.training.recompute == Recompute::kFull
-                             ? Recompute::kNone
-                             : job.training.recompute;
+  const bool again = job.training.recompute == Recompute::kFull;
+  const Recompute some = again ? Recompute::kNone : job.training.recompute;
   ModelCosts model;
   absl::Status status =
       CostPart(LayerForward(job), LayerBackward(job, some), timer, model.layer);
-  if (some != job.training.recompute) {
+  if (again) {
     status.Update(CostPart(LayerForward(job), LayerBackward(job), timer,
                            model.recomputed_layer));
   }
@@ -205,15 +243,61 @@ absl::StatusOr<ModelCosts> CostOfModel(const Job& job, const Cost& cost,
   status.Update(
       CostPart(HeadForward(job), HeadBackward(job), timer, model.head));
   if (!status.ok()) return status;
-  const int64_t t = job.parallelism.tensor;
-  const double layer = LayerParameters(job.model).per_gpu(t);
-  AddDataTraffic(job, cost, layer, model.layer);
-  AddDataTraffic(job, cost, layer, model.recomputed_layer);
-  if (job.parallelism.sharding != workload::Sharding::kZero3) {
-    AddDataTraffic(job, cost, EmbeddingParameters(job.model).per_gpu(t),
-                   model.embedding);
-    AddDataTraffic(job, cost, HeadParameters(job.model).per_gpu(t), model.head);
+  const calibration::FrameworkCosts& framework =
+      CostsOf(job.training.framework, cost.constants());
+  const double there = framework.layer_forward_seconds;
+  const double back = framework.layer_backward_seconds;
+  const double sharpness = cost.constants().host.sharpness;
+  AddHost(there, sharpness, model.layer.forward);
+  AddHost(back, sharpness, model.layer.backward);
+  if (again) {
+    AddHost(there, sharpness, model.recomputed_layer.forward);
+    AddHost(there + back, sharpness, model.recomputed_layer.backward);
   }
+  return model;
+}
+
+// Where layers are sharded whole, the rest of the model is part of the closing
+// (closing_costs.cc).
+ModelTraffic TrafficOfModel(const Job& job, const Cost& cost) {
+  const int64_t t = job.parallelism.tensor;
+  ModelTraffic traffic;
+  traffic.layer =
+      TrafficOfPart(job, cost, LayerParameters(job.model).per_gpu(t));
+  if (job.parallelism.sharding == workload::Sharding::kZero3) return traffic;
+  traffic.embedding =
+      TrafficOfPart(job, cost, EmbeddingParameters(job.model).per_gpu(t));
+  traffic.head = TrafficOfPart(job, cost, HeadParameters(job.model).per_gpu(t));
+  return traffic;
+}
+
+LinkTime LeftOfForward(const Job& job, const PartTraffic& traffic,
+                       double compute_seconds,
+                       const calibration::OverlapCosts& overlap) {
+  DataTime time;
+  time.Add(traffic.forward_gather, job.parallelism.overlap.parameters);
+  return time.Left(compute_seconds, overlap);
+}
+
+LinkTime LeftOfBackward(const Job& job, const PartTraffic& traffic,
+                        double compute_seconds,
+                        const calibration::OverlapCosts& overlap) {
+  DataTime time;
+  time.Add(traffic.backward_gather, job.parallelism.overlap.parameters);
+  time.Add(traffic.reduction, job.parallelism.overlap.gradients);
+  return time.Left(compute_seconds, overlap);
+}
+
+absl::StatusOr<ModelCosts> CostOfModel(const Job& job, const Cost& cost,
+                                       double slowdown) {
+  absl::StatusOr<ModelCosts> model = CostOfOperators(job, cost, slowdown);
+  if (!model.ok()) return model;
+  const ModelTraffic traffic = TrafficOfModel(job, cost);
+  const calibration::OverlapCosts& overlap = cost.constants().overlap;
+  AddTraffic(job, traffic.layer, overlap, model->layer);
+  AddTraffic(job, traffic.layer, overlap, model->recomputed_layer);
+  AddTraffic(job, traffic.embedding, overlap, model->embedding);
+  AddTraffic(job, traffic.head, overlap, model->head);
   return model;
 }
 

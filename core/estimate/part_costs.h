@@ -30,9 +30,37 @@ struct ModelCosts {
   PartCosts head;
 };
 
+// Operators and their collectives, without what the data group exchanges.
 // Factor `slowdown` stretches the GPUs' kernels.
 //
 // Errors: those of `cost`.
+absl::StatusOr<ModelCosts> CostOfOperators(const workload::Job& job,
+                                           const Cost& cost, double slowdown);
+
+// What a part exchanges with the data group in each forward and backward.
+struct PartTraffic {
+  Traffic forward_gather;
+  Traffic backward_gather;
+  Traffic reduction;
+};
+struct ModelTraffic {
+  PartTraffic layer;
+  PartTraffic embedding;
+  PartTraffic head;
+};
+ModelTraffic TrafficOfModel(const workload::Job& job, const Cost& cost);
+
+// What is left of it beside a forward, or a backward, of `compute_seconds`.
+hardware::LinkTime LeftOfForward(const workload::Job& job,
+                                 const PartTraffic& traffic,
+                                 double compute_seconds,
+                                 const calibration::OverlapCosts& overlap);
+hardware::LinkTime LeftOfBackward(const workload::Job& job,
+                                  const PartTraffic& traffic,
+                                  double compute_seconds,
+                                  const calibration::OverlapCosts& overlap);
+
+// All of it.
 absl::StatusOr<ModelCosts> CostOfModel(const workload::Job& job,
                                        const Cost& cost, double slowdown);
 

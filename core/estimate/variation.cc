@@ -1,5 +1,8 @@
 #include "core/estimate/variation.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "core/stats/normal.h"
 
 namespace prism::estimate {
@@ -9,6 +12,36 @@ using stats::Distribution;
 double SlowestFactor(int64_t gpus, const Variation& variation) {
   const auto n = static_cast<double>(gpus);
   return 1 + variation.gpu_sd * stats::NormalQuantile((n - 0.375) / (n + 0.25));
+}
+
+Variation Variation::Off() {
+  return {.compute_cv = 0,
+          .bandwidth_cv = 0,
+          .latency_cv = 0,
+          .optimizer_cv = 0,
+          .gpu_sd = 0,
+          .step_cv = 0,
+          .step_jitter_seconds = 0,
+          .slow_step_share = 0};
+}
+
+double StepCv(double step_seconds, const Variation& variation) {
+  return std::min(variation.most_step_cv,
+                  std::hypot(variation.step_cv,
+                             variation.step_jitter_seconds / step_seconds));
+}
+
+Distribution StepFactor(double step_seconds, const Variation& variation) {
+  const double cv = StepCv(step_seconds, variation);
+  if (cv <= 0) return Distribution::MakeConstant(1);
+  const double share = variation.slow_step_share;
+  if (share <= 0) return Distribution::MakeNormal(1, cv);
+  const double slow = variation.slow_step_least + variation.slow_step_excess;
+  const double core = (1 - share * slow) / (1 - share);
+  return Distribution::MakeMixture(
+      {{1 - share, Distribution::MakeNormal(core, cv * core)},
+       {share, Distribution::MakeShiftedExponential(
+                   variation.slow_step_least, variation.slow_step_excess)}});
 }
 
 Distribution ComputeTime(double seconds, double cv) {

@@ -28,9 +28,22 @@ struct Variation {
   // matrix product, 97% of all variance (same paper). A step waits for its
   // slowest, whose expected excess is part of the nominal time.
   double gpu_sd = 0.017;
-  // What all compute of one step shares: the core of step times of large
-  // dense jobs has cv 0.2-1.4% (MLPerf Training results, 2024).
-  double step_cv = 0.005;
+  // What all compute of one step shares. The core of step times of large dense
+  // jobs is nearly symmetric, with cv 0.2-1.4%: absolutely, 0.13, 0.06 and
+  // 0.056 s at 512, 2048 and 8192 GPUs while the step shrinks from 55 to 5 s
+  // (MLPerf Training v5 results of Llama 3.1 405B, 2025). So a part in
+  // proportion to the step, and a part that is the same for all; small steps,
+  // which nobody published, are taken to vary no more than the widest of them.
+  double step_cv = 0.0022;
+  double step_jitter_seconds = 0.055;
+  double most_step_cv = 0.014;
+  // Of these results 0-2% of steps are 1.1-2.7 times the median.
+  double slow_step_share = 0.004;
+  double slow_step_least = 1.1;
+  double slow_step_excess = 0.2;  // mean, beyond the least
+
+  // Nothing varies, and all GPUs are alike.
+  static Variation Off();
 };
 
 // Expected compute time of the slowest of `gpus` GPUs over that of the average
@@ -38,6 +51,14 @@ struct Variation {
 // "Statistical estimates and transformed beta-variables", 1958).
 // Requires: gpus >= 1.
 double SlowestFactor(int64_t gpus, const Variation& variation);
+
+// Deviation of the core of the steps of a job over their mean.
+// Requires: step_seconds > 0.
+double StepCv(double step_seconds, const Variation& variation);
+
+// What all compute of a step of about `step_seconds` shares: a core, and a rare
+// tail. The mean is 1. Requires: step_seconds > 0.
+stats::Distribution StepFactor(double step_seconds, const Variation& variation);
 
 // Requires: seconds >= 0. Zero gives the constant 0.
 stats::Distribution ComputeTime(double seconds, double cv);

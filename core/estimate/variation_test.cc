@@ -49,5 +49,30 @@ TEST(SlowestFactorTest, FollowsOrderStatistics) {
   EXPECT_NEAR(SlowestFactor(1000, unit) - 1, 3.24144, 0.02);
 }
 
+TEST(StepFactorTest, AbsoluteJitterIsThatMeasured) {
+  // Step, and deviation of its core, of 512, 2048 and 8192 GPUs.
+  EXPECT_NEAR(55 * StepCv(55, {}), 0.13, 0.01);
+  EXPECT_NEAR(14 * StepCv(14, {}), 0.06, 0.01);
+  EXPECT_NEAR(5 * StepCv(5, {}), 0.056, 0.003);
+}
+
+TEST(StepFactorTest, ShortStepsVaryAsTheWidestPublished) {
+  EXPECT_EQ(StepCv(0.1, {}), Variation().most_step_cv);
+}
+
+TEST(StepFactorTest, TheTailLeavesTheMean) {
+  const stats::Distribution factor = StepFactor(10, {});
+  EXPECT_NEAR(factor.StatedMean(), 1, 1e-12);
+  EXPECT_GT(CvOf(factor), 1.5 * StepCv(10, {}));
+}
+
+TEST(VariationTest, OffLeavesConstants) {
+  const Variation off = Variation::Off();
+  EXPECT_TRUE(ComputeTime(1, off.compute_cv).IsConstant());
+  EXPECT_TRUE(NetworkTime({1, 0.5}, off).IsConstant());
+  EXPECT_TRUE(StepFactor(1, off).IsConstant());
+  EXPECT_EQ(SlowestFactor(1000, off), 1);
+}
+
 }  // namespace
 }  // namespace prism::estimate

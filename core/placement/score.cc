@@ -43,7 +43,7 @@ StepTime NormalLaw(const StepMoments& moments) {
   law.mean_seconds = moments.mean;
   law.standard_deviation_seconds =
       std::hypot(std::sqrt(moments.variance),
-                 estimate::Variation{}.step_cv * moments.mean);
+                 estimate::StepCv(moments.mean, {}) * moments.mean);
   for (size_t i = 0; i < step::kQuantileLevels.size(); ++i) {
     law.quantile_seconds[i] =
         moments.mean + law.standard_deviation_seconds *

@@ -34,9 +34,10 @@ struct Solution {
   step::StepTime time;
 };
 
-absl::StatusOr<Problem> Pose(const JobSubject& subject) {
-  absl::StatusOr<estimate::Estimate> estimate =
-      estimate::BuildEstimate(subject.job, subject.cluster, subject.placement);
+absl::StatusOr<Problem> Pose(const JobSubject& subject, bool varies) {
+  absl::StatusOr<estimate::Estimate> estimate = estimate::BuildEstimate(
+      subject.job, subject.cluster, subject.placement, {},
+      varies ? estimate::Variation{} : estimate::Variation::Off());
   if (!estimate.ok()) return estimate.status();
   Problem problem;
   problem.floor_seconds = estimate->floor_seconds;
@@ -45,7 +46,7 @@ absl::StatusOr<Problem> Pose(const JobSubject& subject) {
   return problem;
 }
 
-absl::StatusOr<Problem> Pose(const step::StepProfile& profile) {
+absl::StatusOr<Problem> Pose(const step::StepProfile& profile, bool) {
   Problem problem;
   problem.graph = step::BuildGraph(profile);
   return problem;
@@ -145,7 +146,10 @@ absl::StatusOr<Prediction> Predict(const Question& question,
                                    const base::Budget& budget,
                                    base::Executor& executor) {
   const absl::StatusOr<Problem> problem = std::visit(
-      [](const auto& subject) { return Pose(subject); }, question.subject);
+      [&question](const auto& subject) {
+        return Pose(subject, question.variation);
+      },
+      question.subject);
   if (!problem.ok()) return problem.status();
   const absl::StatusOr<Solution> solution =
       Solve(*problem, question, budget, executor);

@@ -32,8 +32,6 @@ JobSubject ReadJobSubject(const prism::v1::Question& message,
                           const FieldPath& path, Checker& checker) {
   JobSubject subject;
   subject.job = ReadJob(message.job(), path.Field("job"), checker);
-  checker.Require(message.variation() != prism::v1::VARIATION_OFF,
-                  path.Field("variation"), "is not modelled so far");
   CheckClusterName(message, path, checker);
   if (!checker.Require(message.has_cluster() || !message.cluster_name().empty(),
                        path.Field("cluster"), "is missing; a job needs one")) {
