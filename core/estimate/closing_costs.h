@@ -36,8 +36,8 @@ absl::StatusOr<ClosingCosts> CostOfClosing(const workload::Job& job,
 // The tasks of a closing, with what is left of traffic that runs beside the
 // stage's own forwards and backwards.
 //
-// `forward_seconds` and `backward_seconds`: kernels of one micro-batch on all
-// virtual stages of the stage.
+// `forward_seconds` and `backward_seconds`: windows (KindSeconds::window) of
+// one micro-batch on all virtual stages of the stage.
 CostedTasks ClosingTasks(const workload::Job& job, const ClosingCosts& costs,
                          double forward_seconds, double backward_seconds,
                          const calibration::OverlapCosts& overlap);

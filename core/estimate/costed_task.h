@@ -62,9 +62,13 @@ class KindSeconds final {
     }
   }
   double total() const;
-  // Of kernels between collectives: what traffic can run beside.
-  double compute() const {
-    return (*this)[TaskKind::kCompute] + (*this)[TaskKind::kRecompute];
+  // What traffic of the data group can run beside: kernels, and what is left of
+  // the lanes' collectives. Faster kernels never make it shorter by more than
+  // they are faster, whatever they hide themselves.
+  double window() const {
+    return (*this)[TaskKind::kCompute] + (*this)[TaskKind::kRecompute] +
+           (*this)[TaskKind::kTensorCommunication] +
+           (*this)[TaskKind::kContextCommunication];
   }
 
  private:

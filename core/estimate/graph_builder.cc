@@ -73,8 +73,8 @@ class GraphBuilder final {
   // Program of one virtual stage's forward or backward.
   Program Forward(const ModelCosts& model, int u);
   Program Backward(const ModelCosts& model, int u);
-  // Seconds of kernels of one micro-batch on all virtual stages of `stage`.
-  double KernelSeconds(const ModelCosts& model, int stage,
+  // Window of one micro-batch on all virtual stages of `stage`.
+  double WindowSeconds(const ModelCosts& model, int stage,
                        CostedTasks PartCosts::*phase) const;
   // The transfer over the boundary behind `stage`, where it holds its sender
   // up.
@@ -233,10 +233,10 @@ void GraphBuilder::AddHops() {
   }
 }
 
-double GraphBuilder::KernelSeconds(const ModelCosts& model, int stage,
+double GraphBuilder::WindowSeconds(const ModelCosts& model, int stage,
                                    CostedTasks PartCosts::*phase) const {
   const auto seconds = [phase](const PartCosts& part, int64_t count) {
-    return static_cast<double>(count) * SumOf(part.*phase).compute();
+    return static_cast<double>(count) * SumOf(part.*phase).window();
   };
   double sum = 0;
   for (int u = stage; u < graph_.virtual_stages(); u += graph_.grid.stages) {
@@ -257,8 +257,8 @@ absl::Status GraphBuilder::AddClosings(const ModelCosts& model) {
     Program program;
     AddSegment("update",
                ClosingTasks(job_, *costs,
-                            KernelSeconds(model, stage, &PartCosts::forward),
-                            KernelSeconds(model, stage, &PartCosts::backward),
+                            WindowSeconds(model, stage, &PartCosts::forward),
+                            WindowSeconds(model, stage, &PartCosts::backward),
                             cost_.constants().overlap),
                1, program);
     graph_.closing.push_back(AddProgram(std::move(program)));

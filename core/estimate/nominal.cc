@@ -191,10 +191,10 @@ void NominalEvaluator::AddTraffic(const ModelTraffic& traffic,
   const auto add = [&](const PartTraffic& of_part, KindSeconds& forward,
                        KindSeconds& backward) {
     forward[TaskKind::kDataCommunication] +=
-        LeftOfForward(job_, of_part, forward.compute(), constants_.overlap)
+        LeftOfForward(job_, of_part, forward.window(), constants_.overlap)
             .seconds;
     backward[TaskKind::kDataCommunication] +=
-        LeftOfBackward(job_, of_part, backward.compute(), constants_.overlap)
+        LeftOfBackward(job_, of_part, backward.window(), constants_.overlap)
             .seconds;
   };
   add(traffic.layer, parts.forward.layer, parts.backward.layer);
@@ -230,8 +230,8 @@ void NominalEvaluator::SumClosings(const Exchange& exchange) {
   for (size_t stage = 0; stage < pipeline; ++stage) {
     double forward = 0, backward = 0;
     for (size_t u = stage; u < sums_.forward.size(); u += pipeline) {
-      forward += sums_.forward[u].compute();
-      backward += sums_.backward[u].compute();
+      forward += sums_.forward[u].window();
+      backward += sums_.backward[u].window();
     }
     sums_.closing.push_back(estimate::SumOf(ClosingTasks(
         job_, exchange.closing[stage], forward, backward, constants_.overlap)));

@@ -45,18 +45,18 @@ LinkTime BesideProducts(const LinkTime& time, double product_seconds,
                         (1 - stays) * std::min(time.seconds, product_seconds));
 }
 
-LinkTime BesideCompute(const Traffic& traffic, double compute_seconds,
+LinkTime BesideCompute(const Traffic& traffic, double window_seconds,
                        double alone, const calibration::OverlapCosts& costs) {
   const double seconds = traffic.time.seconds;
   const double hidden = (1 - alone) * seconds;
   const double taken =
       costs.contention *
       std::min((1 - alone) * traffic.link_seconds / costs.link_share,
-               compute_seconds);
+               window_seconds);
   // No worse than one after the other.
   return Left(traffic.time,
               alone * seconds +
-                  std::min(hidden, std::max(hidden - compute_seconds, taken)));
+                  std::min(hidden, std::max(hidden - window_seconds, taken)));
 }
 
 }  // namespace prism::estimate

@@ -28,9 +28,9 @@ struct Traffic {
 hardware::LinkTime BesideProducts(const hardware::LinkTime& time,
                                   double product_seconds, double stays);
 
-// What is left of `traffic` beside `compute_seconds`; the share `alone` of it
+// What is left of `traffic` beside `window_seconds`; the share `alone` of it
 // finds nothing to hide behind.
-hardware::LinkTime BesideCompute(const Traffic& traffic, double compute_seconds,
+hardware::LinkTime BesideCompute(const Traffic& traffic, double window_seconds,
                                  double alone,
                                  const calibration::OverlapCosts& costs);
 

@@ -155,15 +155,15 @@ PartTraffic TrafficOfPart(const Job& job, const Cost& cost, double parameters) {
           .reduction = InPieces(job, cost, backward.after, pieces)};
 }
 
-// `overlapped` beside `compute_seconds`, the rest after it.
+// `overlapped` beside `window_seconds`, the rest after it.
 class DataTime final {
  public:
   void Add(const Traffic& traffic, bool overlapped) {
     (overlapped ? hidden_ : open_) += traffic;
   }
-  LinkTime Left(double compute_seconds,
+  LinkTime Left(double window_seconds,
                 const calibration::OverlapCosts& overlap) const {
-    LinkTime left = BesideCompute(hidden_, compute_seconds, 0, overlap);
+    LinkTime left = BesideCompute(hidden_, window_seconds, 0, overlap);
     left.seconds += open_.time.seconds;
     left.latency_seconds += open_.time.latency_seconds;
     return left;
@@ -185,8 +185,8 @@ void AddTask(const Job& job, const LinkTime& left, CostedTasks& tasks) {
 
 void AddTraffic(const Job& job, const PartTraffic& traffic,
                 const calibration::OverlapCosts& overlap, PartCosts& part) {
-  const double forward = SumOf(part.forward).compute();
-  const double backward = SumOf(part.backward).compute();
+  const double forward = SumOf(part.forward).window();
+  const double backward = SumOf(part.backward).window();
   AddTask(job, LeftOfForward(job, traffic, forward, overlap), part.forward);
   AddTask(job, LeftOfBackward(job, traffic, backward, overlap), part.backward);
 }
@@ -272,20 +272,20 @@ ModelTraffic TrafficOfModel(const Job& job, const Cost& cost) {
 }
 
 LinkTime LeftOfForward(const Job& job, const PartTraffic& traffic,
-                       double compute_seconds,
+                       double window_seconds,
                        const calibration::OverlapCosts& overlap) {
   DataTime time;
   time.Add(traffic.forward_gather, job.parallelism.overlap.parameters);
-  return time.Left(compute_seconds, overlap);
+  return time.Left(window_seconds, overlap);
 }
 
 LinkTime LeftOfBackward(const Job& job, const PartTraffic& traffic,
-                        double compute_seconds,
+                        double window_seconds,
                         const calibration::OverlapCosts& overlap) {
   DataTime time;
   time.Add(traffic.backward_gather, job.parallelism.overlap.parameters);
   time.Add(traffic.reduction, job.parallelism.overlap.gradients);
-  return time.Left(compute_seconds, overlap);
+  return time.Left(window_seconds, overlap);
 }
 
 absl::StatusOr<ModelCosts> CostOfModel(const Job& job, const Cost& cost,

@@ -50,14 +50,14 @@ struct ModelTraffic {
 };
 ModelTraffic TrafficOfModel(const workload::Job& job, const Cost& cost);
 
-// What is left of it beside a forward, or a backward, of `compute_seconds`.
+// What is left of it beside a forward, or a backward, of `window_seconds`.
 hardware::LinkTime LeftOfForward(const workload::Job& job,
                                  const PartTraffic& traffic,
-                                 double compute_seconds,
+                                 double window_seconds,
                                  const calibration::OverlapCosts& overlap);
 hardware::LinkTime LeftOfBackward(const workload::Job& job,
                                   const PartTraffic& traffic,
-                                  double compute_seconds,
+                                  double window_seconds,
                                   const calibration::OverlapCosts& overlap);
 
 // All of it.
