@@ -124,7 +124,7 @@ void GraphBuilder::AddShape() {
     graph_.stage_of.push_back(u % graph_.grid.stages);
   }
   for (int64_t stage = 0; stage < cost_.boundaries(); ++stage) {
-    transfers_.push_back(CostOfTransfer(job_, cost_, stage));
+    transfers_.push_back(CostOfTransfer(cost_, stage));
   }
   slowest_gpu_ = SlowestFactor(job_.parallelism.gpus(), variation_);
   graph_.order =

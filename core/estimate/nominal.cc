@@ -137,7 +137,7 @@ const NominalEvaluator::Transfers& NominalEvaluator::TransfersOfJob(
   const Cost cost(job_, cluster_, shape, constants_);
   transfers = std::make_unique<Transfers>();
   for (int64_t stage = 0; stage < cost.boundaries(); ++stage) {
-    transfers->push_back(CostOfTransfer(job_, cost, stage).time.seconds);
+    transfers->push_back(CostOfTransfer(cost, stage).time.seconds);
   }
   return *transfers;
 }

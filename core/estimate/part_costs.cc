@@ -311,10 +311,11 @@ StageParts PartsOf(const Job& job, int64_t virtual_stage) {
           .head = virtual_stage == last};
 }
 
-CostedTask CostOfTransfer(const Job& job, const Cost& cost, int64_t stage) {
-  const bool gathered = StageBoundary(job).gathered_bytes > 0;
+// The lanes of the next stage meet before long: who waits for the last of them
+// to send may as well wait here.
+CostedTask CostOfTransfer(const Cost& cost, int64_t stage) {
   return {.kind = TaskKind::kPipelineCommunication,
-          .meeting = gathered ? Meeting::kLanes : Meeting::kNobody,
+          .meeting = Meeting::kLanes,
           .time = cost.BoundaryTime(stage)};
 }
 

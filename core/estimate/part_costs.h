@@ -81,8 +81,7 @@ StageParts PartsOf(const workload::Job& job, int64_t virtual_stage);
 
 // A transfer over the boundary behind `stage`. It holds its sender up unless
 // pipeline traffic is overlapped.
-CostedTask CostOfTransfer(const workload::Job& job, const Cost& cost,
-                          int64_t stage);
+CostedTask CostOfTransfer(const Cost& cost, int64_t stage);
 
 // The framework's own work around one operation; may be nothing.
 CostedTasks CostOfHostOperation(const workload::Job& job,

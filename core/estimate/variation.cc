@@ -21,8 +21,7 @@ Variation Variation::Off() {
           .optimizer_cv = 0,
           .gpu_sd = 0,
           .step_cv = 0,
-          .step_jitter_seconds = 0,
-          .slow_step_share = 0};
+          .step_jitter_seconds = 0};
 }
 
 double StepCv(double step_seconds, const Variation& variation) {
@@ -34,14 +33,7 @@ double StepCv(double step_seconds, const Variation& variation) {
 Distribution StepFactor(double step_seconds, const Variation& variation) {
   const double cv = StepCv(step_seconds, variation);
   if (cv <= 0) return Distribution::MakeConstant(1);
-  const double share = variation.slow_step_share;
-  if (share <= 0) return Distribution::MakeNormal(1, cv);
-  const double slow = variation.slow_step_least + variation.slow_step_excess;
-  const double core = (1 - share * slow) / (1 - share);
-  return Distribution::MakeMixture(
-      {{1 - share, Distribution::MakeNormal(core, cv * core)},
-       {share, Distribution::MakeShiftedExponential(
-                   variation.slow_step_least, variation.slow_step_excess)}});
+  return Distribution::MakeNormal(1, cv);
 }
 
 Distribution ComputeTime(double seconds, double cv) {

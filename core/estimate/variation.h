@@ -37,10 +37,6 @@ struct Variation {
   double step_cv = 0.0022;
   double step_jitter_seconds = 0.055;
   double most_step_cv = 0.014;
-  // Of these results 0-2% of steps are 1.1-2.7 times the median.
-  double slow_step_share = 0.004;
-  double slow_step_least = 1.1;
-  double slow_step_excess = 0.2;  // mean, beyond the least
 
   // Nothing varies, and all GPUs are alike.
   static Variation Off();
@@ -56,8 +52,9 @@ double SlowestFactor(int64_t gpus, const Variation& variation);
 // Requires: step_seconds > 0.
 double StepCv(double step_seconds, const Variation& variation);
 
-// What all compute of a step of about `step_seconds` shares: a core, and a rare
-// tail. The mean is 1. Requires: step_seconds > 0.
+// What all compute of a step of about `step_seconds` shares; its mean is 1. The
+// rare steps of 1.1 to 2.7 times the median, 0-2% of these results, are not in
+// it. Requires: step_seconds > 0.
 stats::Distribution StepFactor(double step_seconds, const Variation& variation);
 
 // Requires: seconds >= 0. Zero gives the constant 0.

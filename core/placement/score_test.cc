@@ -127,8 +127,9 @@ TEST(ScoreTest, DoubtCosts) {
   const ScoreResult result = Score(request);
   EXPECT_GT(result.placements[1].difference_seconds,
             0.004 * result.placements[0].step_time.mean_seconds);
+  // Beside the 1.4% that all steps of so short a job share.
   EXPECT_GT(result.placements[1].step_time.standard_deviation_seconds,
-            2 * result.placements[0].step_time.standard_deviation_seconds);
+            1.3 * result.placements[0].step_time.standard_deviation_seconds);
   EXPECT_GT(result.placements[1].difference_error_seconds, 0);
   EXPECT_NEAR(SumOfProbabilities(result), 1, 1e-9);
 }
