@@ -163,7 +163,8 @@ absl::StatusOr<NominalEvaluator::Exchange> NominalEvaluator::CostOfExchange(
     const PlacementShape& shape) const {
   const Cost cost(job_, cluster_, shape, constants_);
   const double slowdown = SlowestFactor(job_.parallelism.gpus(), variation_);
-  Exchange exchange = {.model = TrafficOfModel(job_, cost), .closing = {}};
+  Exchange exchange;
+  exchange.model = TrafficOfModel(job_, cost);
   const int64_t last = job_.parallelism.pipeline - 1;
   for (int64_t stage = 0; stage <= last; ++stage) {
     const auto s = static_cast<size_t>(stage);
@@ -175,6 +176,7 @@ absl::StatusOr<NominalEvaluator::Exchange> NominalEvaluator::CostOfExchange(
         (shape.shard_groups.empty() ||
          (shape.shard_groups[s] == shape.shard_groups[s - 1] &&
           shape.shard_copies[s] == shape.shard_copies[s - 1]));
+    exchange.as_before.push_back(as_before);
     if (as_before) {
       exchange.closing.push_back(exchange.closing.back());
       continue;
@@ -204,37 +206,65 @@ void NominalEvaluator::AddTraffic(const ModelTraffic& traffic,
   add(traffic.head, parts.forward.head, parts.backward.head);
 }
 
+void NominalEvaluator::AddSum(const KindSeconds& parts, double transfer,
+                              std::vector<size_t>& of) {
+  of.push_back(sums_.different.size());
+  Sum& sum = sums_.different.emplace_back();
+  sum.by_kind = parts;
+  sum.by_kind[TaskKind::kPipelineCommunication] += transfer;
+  sum.total = sum.by_kind.total();
+  sum.window = sum.by_kind.window();
+}
+
 void NominalEvaluator::SumVirtualStages(const PhaseParts& parts,
                                         const Transfers& transfers) {
   const Parallelism& split = job_.parallelism;
-  const bool holds_up = !split.overlap.pipeline;
-  const auto add_transfer = [&](int64_t boundary, KindSeconds& sum) {
-    if (!holds_up) return;
-    sum[TaskKind::kPipelineCommunication] +=
-        transfers[static_cast<size_t>(boundary % split.pipeline)];
+  // Over the boundary behind virtual stage u, where it holds anybody up.
+  const auto transfer = [&](int64_t u) {
+    if (split.overlap.pipeline) return 0.0;
+    return transfers[static_cast<size_t>(u % split.pipeline)];
   };
+  sums_.different.clear();
   sums_.forward.clear();
   sums_.backward.clear();
-  for (int64_t u = 0; u < split.pipeline * split.virtual_stages; ++u) {
-    const StageParts held = PartsOf(job_, u);
-    sums_.forward.push_back(parts.forward.SumOf(held));
-    sums_.backward.push_back(parts.backward.SumOf(held));
-    if (!held.head) add_transfer(u, sums_.forward.back());
-    if (!held.embedding) add_transfer(u - 1, sums_.backward.back());
+  StageParts before;
+  double there_before = 0, back_before = 0;
+  const int64_t last = split.pipeline * split.virtual_stages - 1;
+  for (int64_t u = 0; u <= last; ++u) {
+    const bool as_before = u > 1 && u < last && split.stage_layers.empty();
+    const StageParts held = as_before ? before : PartsOf(job_, u);
+    const double there = held.head ? 0 : transfer(u);
+    const double back = held.embedding ? 0 : transfer(u - 1);
+    if (u > 0 && held == before && there == there_before &&
+        back == back_before) {
+      sums_.forward.push_back(sums_.forward.back());
+      sums_.backward.push_back(sums_.backward.back());
+      continue;
+    }
+    AddSum(parts.forward.SumOf(held), there, sums_.forward);
+    AddSum(parts.backward.SumOf(held), back, sums_.backward);
+    before = held, there_before = there, back_before = back;
   }
 }
 
 void NominalEvaluator::SumClosings(const Exchange& exchange) {
   const auto pipeline = static_cast<size_t>(job_.parallelism.pipeline);
   sums_.closing.clear();
+  double forward_before = 0, backward_before = 0;
   for (size_t stage = 0; stage < pipeline; ++stage) {
     double forward = 0, backward = 0;
     for (size_t u = stage; u < sums_.forward.size(); u += pipeline) {
-      forward += sums_.forward[u].window();
-      backward += sums_.backward[u].window();
+      forward += sums_.of_forward(u).window;
+      backward += sums_.of_backward(u).window;
+    }
+    if (exchange.as_before[stage] && forward == forward_before &&
+        backward == backward_before) {
+      sums_.closing.push_back(sums_.closing.back());
+      continue;
     }
     sums_.closing.push_back(estimate::SumOf(ClosingTasks(
         job_, exchange.closing[stage], forward, backward, constants_.overlap)));
+    forward_before = forward, backward_before = backward;
   }
 }
 
@@ -249,8 +279,8 @@ const std::vector<double>& NominalEvaluator::StageEnds(
   times_.backward.clear();
   times_.forward_hop.clear();
   for (size_t u = 0; u < sums_.forward.size(); ++u) {
-    times_.forward.push_back(sums_.forward[u].total());
-    times_.backward.push_back(sums_.backward[u].total());
+    times_.forward.push_back(sums_.of_forward(u).total);
+    times_.backward.push_back(sums_.of_backward(u).total);
     if (u + 1 == sums_.forward.size()) break;
     times_.forward_hop.push_back(
         split.overlap.pipeline
@@ -270,8 +300,8 @@ NominalTime NominalEvaluator::Assemble(const Transfers& transfers) {
     if (end > time.seconds) time.seconds = end, last = stage;
   }
   for (size_t u = last; u < sums_.forward.size(); u += ends.size()) {
-    time.by_kind.Add(sums_.forward[u], times_.microbatches);
-    time.by_kind.Add(sums_.backward[u], times_.microbatches);
+    time.by_kind.Add(sums_.of_forward(u).by_kind, times_.microbatches);
+    time.by_kind.Add(sums_.of_backward(u).by_kind, times_.microbatches);
   }
   time.by_kind.Add(sums_.closing[last]);
   time.bubble = std::max(0.0, time.seconds - time.by_kind.total());

@@ -77,14 +77,26 @@ class NominalEvaluator final {
   struct Exchange {
     ModelTraffic model;
     std::vector<ClosingCosts> closing;
+    std::vector<bool>
+        as_before;  // whether a closing is that of the stage before
   };
   // Where layers of stages are uneven, those count as well.
   using ExchangeKey = std::pair<Key, std::vector<int64_t>>;
-  // What virtual stages and stages take.
+  // What virtual stages and stages take. Most are like the one before.
+  struct Sum {
+    KindSeconds by_kind;
+    double total = 0;
+    double window = 0;
+  };
   struct Sums {
-    std::vector<KindSeconds> forward;
-    std::vector<KindSeconds> backward;
+    std::vector<Sum> different;
+    // By virtual stage: indices into `different`.
+    std::vector<size_t> forward;
+    std::vector<size_t> backward;
     std::vector<KindSeconds> closing;
+
+    const Sum& of_forward(size_t u) const { return different[forward[u]]; }
+    const Sum& of_backward(size_t u) const { return different[backward[u]]; }
   };
 
   const PlacementShape& ShapeOfJob();
@@ -95,6 +107,8 @@ class NominalEvaluator final {
   // Adds what is left of the exchange beside each part.
   void AddTraffic(const ModelTraffic& traffic, PhaseParts& parts) const;
   void SumVirtualStages(const PhaseParts& parts, const Transfers& transfers);
+  void AddSum(const KindSeconds& parts, double transfer,
+              std::vector<size_t>& of);
   void SumClosings(const Exchange& exchange);
   const std::vector<double>& StageEnds(const Transfers& transfers);
   NominalTime Assemble(const Transfers& transfers);

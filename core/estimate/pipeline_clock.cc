@@ -123,8 +123,9 @@ void PipelineClock::RunOneRound() {
 // Forward k of stage s is run in turn k + s - ahead_ (interleaved: stages are
 // two forwards apart) or k - ahead_ (one apart), backward q in turn q - s.
 void PipelineClock::RunRounds() {
+  // Without chunks every turn is like the one before: look at some.
   const int64_t round =
-      times_->chunks > 1 ? int64_t{times_->stages} * times_->chunks : 1;
+      times_->chunks > 1 ? int64_t{times_->stages} * times_->chunks : 4;
   // All stages run both in turns from 0 to before this one.
   const int64_t steady_end = count_ - ahead_;
   bool has_before = false;

@@ -16,7 +16,7 @@ namespace prism::estimate {
 namespace {
 
 constexpr int64_t kGpus = 1024;
-constexpr int64_t kLayouts = 20000;
+constexpr int64_t kLayouts = 100000;
 
 hardware::Cluster Cluster() {
   hardware::Cluster cluster;
