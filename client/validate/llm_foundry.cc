@@ -29,11 +29,11 @@ constexpr std::array kFamily = {
     Size{"13b", 40, 5120, 40},  Size{"30b", 48, 7168, 56},
     Size{"70b", 80, 8192, 64}};
 
-// With biases, tied embeddings and as many learned positions as the sequence.
+// Without biases, with tied embeddings and as many learned positions as the
+// sequence.
 double Parameters(const Size& size, uint32_t sequence) {
   const double h = size.hidden;
-  return size.layers * (12 * h * h + 13 * h) + 2 * h +
-         h * (kVocabulary + sequence);
+  return size.layers * (12 * h * h + 2 * h) + h + h * (kVocabulary + sequence);
 }
 
 // A size whose count is not the row's within 1% is another model.
@@ -48,8 +48,10 @@ v1::Model ReadModel(CsvRow& row) {
                                           "; must be within 1% of ", count,
                                           ", which a ", name, " has"));
     }
-    return GptModel(size.layers, size.hidden, size.heads, kVocabulary,
-                    sequence);
+    v1::Model model =
+        GptModel(size.layers, size.hidden, size.heads, kVocabulary, sequence);
+    model.set_linear_bias(false);
+    return model;
   }
   row.Fail("model",
            absl::StrCat("is \"", name, "\"; must be a size from 125m to 70b"));
@@ -127,7 +129,7 @@ void ReadLlmFoundry(const DataFolder& folder, Measurements& found) {
   if (!text) return;
   Source& source = SourceNamed("llm-foundry", found);
   source.assumptions =
-      "sizes of the MPT family by name, with biases and a vocabulary of 50368; "
+      "sizes of the MPT family by name, without biases, a vocabulary of 50368; "
       "flash attention; usual networks of a cloud (see the catalogue)";
   AddRows(folder.NameOf(kTable), *text,
           {"model", "seq_len", "gpus", "gpu", "micro_batch", "global_batch",

@@ -106,6 +106,7 @@ void ReadTraining(CsvRow& row, v1::Training& training) {
                              ? v1::PRECISION_FP4
                              : v1::PRECISION_FP8);
   training.set_framework(v1::FRAMEWORK_MEGATRON_CORE);
+  training.set_fp32_gradients(false);
 }
 
 // "GB200 fp4": rows that share a table of speeds.
@@ -140,8 +141,8 @@ Measured Read(const DataFolder& folder, CsvRow& row) {
 
 constexpr char kAssumptions[] =
     "fp8, fp4 where the configuration's name says so; no recomputation, "
-    "distributed optimizer, gradients and parameters overlapped, sequence "
-    "parallel with tensor groups; links of the catalogue";
+    "distributed optimizer, 16-bit gradients, gradients and parameters "
+    "overlapped, sequence parallel with tensor groups; links of the catalogue";
 
 }  // namespace
 

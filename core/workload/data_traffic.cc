@@ -32,15 +32,26 @@ std::vector<Collective> Reduction(const Job& job, double parameters) {
   return collectives;
 }
 
+// Of a weight as it is gathered. Transformer Engine keeps weights of 8-bit
+// products in 8 bit.
+double GatheredBytes(const Training& training) {
+  return training.framework == Framework::kMegatronCore &&
+                 training.precision == Precision::kFp8
+             ? 1
+             : ActivationBytes(training);
+}
+
 std::vector<Collective> Gather(const Job& job, double parameters) {
   if (!Splits(job)) return {};
   return {OfShards(job, CollectiveKind::kAllGather,
-                   parameters * ActivationBytes(job.training))};
+                   parameters * GatheredBytes(job.training))};
 }
 
-// Where the work of every micro-batch shares its gradients out.
+// Where the work of every micro-batch shares its gradients out. Stages of a
+// pipeline sum those of all micro-batches first.
 bool SharesEveryBackward(const Job& job) {
-  return job.parallelism.sharding >= Sharding::kZero2 && !StaysGathered(job);
+  return job.parallelism.sharding >= Sharding::kZero2 &&
+         job.parallelism.pipeline == 1;
 }
 
 bool GathersEveryTime(const Job& job) {

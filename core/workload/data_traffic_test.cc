@@ -80,6 +80,29 @@ TEST(DataTrafficTest, GradientsIn32BitAreTwiceAsLong) {
   EXPECT_EQ(closing.after[0].bytes, 2 * kParameters);
 }
 
+TEST(DataTrafficTest, StagesOfAPipelineReduceOnceAStep) {
+  Job job = OnRanks(8, Sharding::kZero2);
+  EXPECT_EQ(BackwardTraffic(job, kParameters).after.size(), 1u);
+  EXPECT_TRUE(ClosingTraffic(job, kParameters).before.empty());
+  job.parallelism.pipeline = 2;
+  EXPECT_TRUE(BackwardTraffic(job, kParameters).after.empty());
+  EXPECT_EQ(ClosingTraffic(job, kParameters).before.size(), 1u);
+  EXPECT_EQ(ClosingTraffic(job, kParameters).after.size(), 1u);
+}
+
+TEST(DataTrafficTest, TransformerEngineGathersWeightsIn8Bit) {
+  Job job = OnRanks(8, Sharding::kZero1);
+  job.training.precision = Precision::kFp8;
+  const auto gathered = [&job] {
+    return ClosingTraffic(job, kParameters).after.at(0).bytes;
+  };
+  EXPECT_EQ(gathered(), 2 * kParameters);
+  job.training.framework = Framework::kMegatronCore;
+  EXPECT_EQ(gathered(), kParameters);
+  job.training.precision = Precision::kFp4;
+  EXPECT_EQ(gathered(), 2 * kParameters);
+}
+
 TEST(DataTrafficTest, ContextRanksReduceGradientsToo) {
   Job job = OnRanks(1, Sharding::kNone);
   EXPECT_TRUE(ClosingTraffic(job, kParameters).before.empty());

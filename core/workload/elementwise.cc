@@ -28,7 +28,8 @@ Operator Elementwise::NormForward(NormInput input) const {
     case Fusion::kByHand:
       break;
     case Fusion::kNone:
-      if (bias_) break;  // PyTorch has a kernel for layer norms
+      // PyTorch has a kernel for layer norms; gated models have the other kind.
+      if (!gated_) break;
       return MemoryOperator(elements * RootMeanSquareBytes(), 6);
     case Fusion::kCompiled:
       if (input == NormInput::kStored) break;
@@ -43,7 +44,7 @@ Operator Elementwise::NormBackward() const {
     case Fusion::kByHand:
       break;
     case Fusion::kNone:
-      if (bias_) break;
+      if (!gated_) break;
       return MemoryOperator(
           elements * (2 * RootMeanSquareBytes() + 3 * z_.width), 13);
     case Fusion::kCompiled:
