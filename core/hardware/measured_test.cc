@@ -44,8 +44,15 @@ class LogError {
   int count_ = 0;
 };
 
+// Of kernels by themselves, as they were measured.
+OperatorSpeeds Alone() {
+  OperatorSpeeds speeds;
+  for (ArchitectureSpeeds& of : speeds.architectures) of.product.fill(1);
+  return speeds;
+}
+
 LogError ProductError(const char* accelerator, const char* table) {
-  const OperatorModel model(*FindAccelerator(accelerator));
+  const OperatorModel model(*FindAccelerator(accelerator), Alone());
   LogError error;
   for (const Row& row : ReadTable(table)) {
     const MatrixProduct product = {

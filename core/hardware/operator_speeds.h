@@ -28,7 +28,7 @@ struct AttentionSpeeds {
 // Of all accelerators of one architecture.
 struct ArchitectureSpeeds {
   // By NumberFormat: share of the speed that the nearest measured generation's
-  // bf16 products have, after the ratio of peaks.
+  // bf16 products have by themselves, after the ratio of peaks.
   std::array<double, kNumberFormats> product = {1, 1, 1, 1, 1, 1};
   // Shares of the memory bandwidth that element-wise kernels reach, and those
   // that go over rows of 2048 elements (softmax).
@@ -58,7 +58,7 @@ struct OperatorSpeeds {
   double attention_backward_head_power = 0.2;
   // Under a lower limit than the architecture's `watts`, products go with this
   // power of it. Attention keeps fewer units busy and stays below the limit.
-  double power_exponent = 1.1;
+  double power_exponent = 0.57;
 
   std::array<ArchitectureSpeeds, kArchitectures> architectures =
       DefaultArchitectureSpeeds();

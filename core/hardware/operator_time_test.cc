@@ -10,9 +10,16 @@ namespace {
 
 const Accelerator& A100() { return *FindAccelerator("a100-80gb-sxm"); }
 
+// Of kernels by themselves, not in training.
+OperatorSpeeds Alone() {
+  OperatorSpeeds speeds;
+  for (ArchitectureSpeeds& of : speeds.architectures) of.product.fill(1);
+  return speeds;
+}
+
 double Seconds(double m, double n, double k) {
-  return OperatorModel(A100()).MatrixProductSeconds({.m = m, .n = n, .k = k},
-                                                    NumberFormat::kBf16);
+  return OperatorModel(A100(), Alone())
+      .MatrixProductSeconds({.m = m, .n = n, .k = k}, NumberFormat::kBf16);
 }
 
 constexpr NumberFormat kFormats[] = {NumberFormat::kFp32, NumberFormat::kTf32,
@@ -64,9 +71,7 @@ TEST(MatrixProductTest, FasterHardwareIsNeverSlower) {
 }
 
 TEST(MatrixProductTest, NarrowerFormatsAreNeverSlowerButForTheirEfficiency) {
-  OperatorSpeeds speeds;
-  for (ArchitectureSpeeds& of : speeds.architectures) of.product.fill(1);
-  const OperatorModel model(*FindAccelerator("b200-180gb-sxm"), speeds);
+  const OperatorModel model(*FindAccelerator("b200-180gb-sxm"), Alone());
   ForProducts([&](const MatrixProduct& product) {
     const double bf16 =
         model.MatrixProductSeconds(product, NumberFormat::kBf16);
@@ -83,9 +88,7 @@ TEST(MatrixProductTest, EfficiencyOfTheFormatDividesTheTime) {
   hopper.product[static_cast<size_t>(NumberFormat::kFp8)] = 0.5;
   hopper.product[static_cast<size_t>(NumberFormat::kBf16)] = 0.5;
   const Accelerator& h100 = *FindAccelerator("h100-80gb-sxm");
-  OperatorSpeeds plain = speeds;
-  plain.architectures[static_cast<size_t>(Architecture::kHopper)].product.fill(
-      1);
+  const OperatorSpeeds plain = Alone();
   const MatrixProduct product = {.m = 4096, .n = 4096, .k = 4096};
   for (const NumberFormat format : {NumberFormat::kFp8, NumberFormat::kBf16}) {
     EXPECT_DOUBLE_EQ(
@@ -95,8 +98,8 @@ TEST(MatrixProductTest, EfficiencyOfTheFormatDividesTheTime) {
 }
 
 TEST(MatrixProductTest, UnmeasuredRelativesFollowTheRatioOfPeaks) {
-  const OperatorModel h100(*FindAccelerator("h100-80gb-sxm"));
-  const OperatorModel b200(*FindAccelerator("b200-180gb-sxm"));
+  const OperatorModel h100(*FindAccelerator("h100-80gb-sxm"), Alone());
+  const OperatorModel b200(*FindAccelerator("b200-180gb-sxm"), Alone());
   const MatrixProduct product = {.m = 8192, .n = 16384, .k = 16384};
   EXPECT_NEAR(h100.MatrixProductSeconds(product, NumberFormat::kBf16) /
                   b200.MatrixProductSeconds(product, NumberFormat::kBf16),
