@@ -2,11 +2,14 @@
 
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
+#include <absl/strings/str_split.h>
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/message.h>
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
+#include <vector>
 
 #include "client/import/arithmetic.h"
 #include "core/query/document_names.h"
@@ -17,9 +20,28 @@ namespace {
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 
+constexpr std::string_view kOverlap = "overlap.";
+
+// As SetField, for a list.
+std::string SetItems(const FieldDescriptor& field, const std::string& text,
+                     Message& message) {
+  const auto& reflection = *message.GetReflection();
+  reflection.ClearField(&message, &field);
+  const std::vector<std::string> items =
+      absl::StrSplit(text, absl::ByAnyChar(", "), absl::SkipEmpty());
+  for (const std::string& item : items) {
+    const std::optional<int64_t> number = ParseInteger(item);
+    if (!number.has_value() || *number < 0 || *number > UINT32_MAX)
+      return absl::StrCat("whole numbers from 0 to ", UINT32_MAX);
+    reflection.AddUInt32(&message, &field, static_cast<uint32_t>(*number));
+  }
+  return "";
+}
+
 // What `field` accepts; empty after setting it.
 std::string SetField(const FieldDescriptor& field, const std::string& text,
                      Message& message) {
+  if (field.is_repeated()) return SetItems(field, text, message);
   const auto& reflection = *message.GetReflection();
   if (field.cpp_type() == FieldDescriptor::CPPTYPE_ENUM) {
     const auto& type = *field.enum_type();
@@ -40,14 +62,23 @@ std::string SetField(const FieldDescriptor& field, const std::string& text,
 }
 
 template <typename Visit>
+bool VisitFieldOf(Message& part, const std::string& name, Visit visit) {
+  const auto* field = part.GetDescriptor()->FindFieldByName(name);
+  if (field == nullptr || field->message_type() != nullptr) return false;
+  visit(*field, part);
+  return true;
+}
+
+template <typename Visit>
 bool VisitField(const std::string& name, prism::v1::Job& job, Visit visit) {
+  if (name.compare(0, kOverlap.size(), kOverlap) == 0) {
+    return VisitFieldOf(*job.mutable_parallelism()->mutable_overlap(),
+                        name.substr(kOverlap.size()), visit);
+  }
   for (Message* part : {static_cast<Message*>(job.mutable_model()),
                         static_cast<Message*>(job.mutable_parallelism()),
                         static_cast<Message*>(job.mutable_training())}) {
-    const auto* field = part->GetDescriptor()->FindFieldByName(name);
-    if (field == nullptr) continue;
-    visit(*field, *part);
-    return true;
+    if (VisitFieldOf(*part, name, visit)) return true;
   }
   return false;
 }

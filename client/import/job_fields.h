@@ -9,13 +9,13 @@
 
 namespace prism::import {
 
-// Whether `name` is a field of a job's model, parallelism or training. Names
-// are unique over the three.
+// Whether `name` is a field of a job's model, parallelism or training, or, as
+// "overlap.NAME", of its overlap. Names are unique over them.
 bool IsJobField(const std::string& name);
 
-// Sets field `name` from `text`: a whole number, true or false, or the name an
-// enum value has in documents. Anything else is a violation. Requires:
-// IsJobField(name).
+// Sets field `name` from `text`: a whole number, true or false, the name an
+// enum value has in documents, or for lists numbers between commas or spaces.
+// Anything else is a violation. Requires: IsJobField(name).
 void SetJobField(const std::string& name, const std::string& text,
                  prism::v1::Job& job, base::Violations& violations);
 

@@ -34,7 +34,22 @@ TEST(JobFieldsTest, SetsFieldsOfEveryKind) {
   EXPECT_TRUE(job.training().has_fp32_gradients());
 }
 
+TEST(JobFieldsTest, SetsListsAndPartsOfOverlap) {
+  prism::v1::Job job;
+  base::Violations violations;
+  SetJobField("stage_layers", "7 7", job, violations);
+  SetJobField("stage_layers", "0,2, 1", job, violations);
+  SetJobField("overlap.gradients", "true", job, violations);
+  EXPECT_TRUE(violations.empty());
+  EXPECT_THAT(job.parallelism().stage_layers(),
+              ::testing::ElementsAre(0u, 2u, 1u));
+  EXPECT_TRUE(job.parallelism().overlap().gradients());
+  EXPECT_FALSE(job.parallelism().overlap().has_parameters());
+}
+
 TEST(JobFieldsTest, SaysWhatIsAccepted) {
+  EXPECT_THAT(Problem("stage_layers", "1,-1"), HasSubstr("numbers from 0"));
+  EXPECT_THAT(Problem("overlap.tensor", "1"), HasSubstr("true or false"));
   EXPECT_THAT(Problem("layers", "0"), HasSubstr("a whole number from 1"));
   EXPECT_THAT(Problem("layers", "many"), HasSubstr("a whole number from 1"));
   EXPECT_THAT(Problem("gated_ffn", "yes"), HasSubstr("true or false"));
@@ -43,6 +58,9 @@ TEST(JobFieldsTest, SaysWhatIsAccepted) {
 
 TEST(JobFieldsTest, KnowsItsFields) {
   EXPECT_TRUE(IsJobField("global_batch"));
+  EXPECT_TRUE(IsJobField("overlap.pipeline"));
+  EXPECT_FALSE(IsJobField("overlap"));
+  EXPECT_FALSE(IsJobField("overlap.none"));
   EXPECT_FALSE(IsJobField("name"));
   EXPECT_FALSE(IsJobField("hidden_size"));
 }

@@ -1,5 +1,6 @@
 #include "client/import/megatron_job.h"
 
+#include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "client/import/megatron_layout.h"
 #include "client/import/megatron_options.h"
 
 namespace prism::import {
@@ -18,20 +20,6 @@ using prism::v1::Job;
 
 uint32_t Size(int64_t value) { return static_cast<uint32_t>(value); }
 
-// The options of `names` are spellings of one through the years.
-int64_t CountOfAny(const OptionReader& reader,
-                   const std::vector<std::string>& names, int64_t otherwise) {
-  for (const std::string& name : names) {
-    if (reader.Has(name)) return reader.Count(name).value_or(otherwise);
-  }
-  return otherwise;
-}
-
-bool HasAny(const OptionReader& reader, const std::vector<std::string>& names) {
-  return std::any_of(names.begin(), names.end(),
-                     [&](const auto& name) { return reader.Has(name); });
-}
-
 class JobReader {
  public:
   JobReader(const OptionReader& reader, base::Violations& violations)
@@ -40,15 +28,17 @@ class JobReader {
   Job Read() && {
     ReadModel();
     ReadPositions();
-    ReadParallelism();
+    ReadLayout(reader_, violations_, *job_.mutable_parallelism());
     ReadVocabulary();
     ReadTraining();
     ReadRecompute();
-    ReadAttention();
+    ReadFramework();
+    ReadSwitches();
     const int64_t world = WorldSize();
     const std::optional<int64_t> batch = reader_.Count("global-batch-size");
-    if (violations_.empty()) SplitLayers();
-    if (violations_.empty()) SplitReplicas(world, batch);
+    if (violations_.empty()) SplitLayers(reader_, violations_, job_);
+    if (violations_.empty())
+      SplitReplicas(reader_, world, batch, violations_, job_);
     return std::move(job_);
   }
 
@@ -67,7 +57,7 @@ class JobReader {
     model.set_kv_heads(Size(KeyValueHeads(heads)));
     model.set_head_size(Size(HeadSize(hidden, heads)));
     model.set_gated_ffn(
-        HasAny(reader_, {"swiglu", "quick-geglu", "glu-activation"}));
+        reader_.HasAny({"swiglu", "quick-geglu", "glu-activation"}));
     model.set_ffn_hidden(
         Size(reader_.Count("ffn-hidden-size").value_or(DefaultFfn(hidden))));
     model.set_untied_embeddings(
@@ -104,50 +94,17 @@ class JobReader {
         reader_.Text("position-embedding-type")
             .value_or(DefaultOf("position-embedding-type"));
     const bool learned = type == "learned_absolute" || type == "absolute";
-    if (!learned || HasAny(reader_, {"use-rotary-position-embeddings",
-                                     "no-position-embedding"})) {
+    if (!learned || reader_.HasAny({"use-rotary-position-embeddings",
+                                    "no-position-embedding"})) {
       return;
     }
     job_.mutable_model()->set_position_embeddings(
         Size(reader_.Required("max-position-embeddings")));
   }
 
-  void ReadParallelism() {
-    auto& parallelism = *job_.mutable_parallelism();
-    const int64_t tensor = CountOfAny(
-        reader_, {"tensor-model-parallel-size", "model-parallel-size"}, 1);
-    parallelism.set_tensor(Size(tensor));
-    parallelism.set_pipeline(
-        Size(CountOfAny(reader_, {"pipeline-model-parallel-size"}, 1)));
-    parallelism.set_sequence_parallel(tensor > 1 &&
-                                      reader_.Has("sequence-parallel"));
-    if (reader_.Has("use-tp-pp-dp-mapping"))
-      parallelism.set_rank_order(prism::v1::RANK_ORDER_TENSOR_PIPELINE_DATA);
-    ReadSharding();
-  }
-
-  void ReadSharding() {
-    bool sharded = reader_.Has("use-distributed-optimizer");
-    if (reader_.Has("deepspeed") && !reader_.Has("zero-stage")) {
-      Refuse("zero-stage",
-             "is missing: --deepspeed needs it, its configuration file is not "
-             "read; give it with --set zero-stage=VALUE");
-    }
-    if (reader_.Has("zero-stage")) {
-      const int64_t stage = reader_.Count("zero-stage", 0).value_or(0);
-      sharded = sharded || stage == 1;
-      if (stage > 1) {
-        Refuse("zero-stage",
-               absl::StrCat("is ", stage, "; PRISM models 0 and 1 so far"));
-      }
-    }
-    if (sharded)
-      job_.mutable_parallelism()->set_sharding(prism::v1::SHARDING_ZERO1);
-  }
-
   void ReadVocabulary() {
     int64_t size =
-        CountOfAny(reader_, {"padded-vocab-size", "pad-vocab-size-to"}, 0);
+        reader_.CountOfAny({"padded-vocab-size", "pad-vocab-size-to"}, 0);
     if (size == 0) size = PaddedVocabulary();
     job_.mutable_model()->set_vocabulary(Size(size));
   }
@@ -195,7 +152,9 @@ class JobReader {
     const bool bf16 = reader_.Has("bf16");
     if (bf16 && reader_.Has("fp16"))
       Refuse("fp16", "contradicts --bf16; take one away with --set fp16=false");
-    if (reader_.Has("fp8-format")) {
+    if (reader_.Has("fp4-format")) {
+      training.set_precision(prism::v1::PRECISION_FP4);
+    } else if (reader_.Has("fp8-format")) {
       training.set_precision(prism::v1::PRECISION_FP8);
     } else if (bf16) {
       training.set_precision(prism::v1::PRECISION_BF16);
@@ -211,48 +170,69 @@ class JobReader {
   }
 
   void ReadRecompute() {
-    const bool full = HasAny(
-        reader_, {"checkpoint-activations", "activations-checkpoint-method"});
-    std::string granularity = full ? "full" : "none";
-    if (reader_.Has("recompute-activations")) granularity = "selective";
-    if (reader_.Has("recompute-granularity"))
-      granularity = reader_.Text("recompute-granularity").value_or("none");
-    CheckRecomputeIsWhole(granularity);
+    const std::string granularity = RecomputeGranularity();
+    CheckRecompute(granularity);
     using enum prism::v1::Recompute;
-    job_.mutable_training()->set_recompute(
-        granularity == "full"        ? RECOMPUTE_FULL
-        : granularity == "selective" ? RECOMPUTE_SELECTIVE
-                                     : RECOMPUTE_NONE);
+    auto& training = *job_.mutable_training();
+    training.set_recompute(granularity == "full"        ? RECOMPUTE_FULL
+                           : granularity == "selective" ? RECOMPUTE_SELECTIVE
+                                                        : RECOMPUTE_NONE);
+    if (granularity == "full") ReadRecomputedLayers(training);
   }
 
-  // Full recomputation is that of all layers, selective that of the scores.
-  void CheckRecomputeIsWhole(const std::string& granularity) {
+  std::string RecomputeGranularity() const {
+    if (reader_.Has("recompute-granularity"))
+      return reader_.Text("recompute-granularity").value_or("none");
+    if (reader_.Has("recompute-activations")) return "selective";
+    const bool full = reader_.HasAny(
+        {"checkpoint-activations", "activations-checkpoint-method"});
+    return full ? "full" : "none";
+  }
+
+  void CheckRecompute(const std::string& granularity) {
     if (granularity != "full" && granularity != "selective" &&
         granularity != "none") {
       Refuse(
           "recompute-granularity",
           absl::StrCat("is \"", granularity, "\"; must be full or selective"));
     }
-    for (const char* option :
-         {"recompute-method", "activations-checkpoint-method"}) {
-      if (granularity == "full" && reader_.Text(option) == "block") {
-        Refuse(option,
-               "is block, which recomputes some layers and not "
-               "others; PRISM models all or none");
-      }
-    }
-    if (granularity == "selective" && reader_.Has("recompute-modules") &&
-        reader_.Text("recompute-modules") != "core_attn") {
+    if (granularity != "selective") return;
+    for (const std::string& module : reader_.Texts("recompute-modules")) {
+      if (module == "core_attn") continue;
       Refuse("recompute-modules",
              "recomputes more than the attention scores; "
              "PRISM models core_attn");
+      return;
     }
   }
 
-  void ReadAttention() {
-    job_.mutable_training()->set_attention(UsesFlashAttention()
-                                               ? prism::v1::ATTENTION_FLASH
-                                               : prism::v1::ATTENTION_UNFUSED);
+  // With method block only so many layers of each virtual stage.
+  void ReadRecomputedLayers(prism::v1::Training& training) {
+    for (const std::string spelling : {"recompute", "activations-checkpoint"}) {
+      if (reader_.Text(spelling + "-method") != "block") continue;
+      const int64_t layers = LayersOf(spelling + "-num-layers");
+      training.set_recompute_layers(Size(layers));
+      if (layers == 0) training.set_recompute(prism::v1::RECOMPUTE_NONE);
+    }
+  }
+
+  int64_t LayersOf(const std::string& option) {
+    int64_t otherwise = 0;
+    if (!reader_.Has(option) &&
+        !absl::SimpleAtoi(DefaultOf(option), &otherwise)) {
+      Refuse(option, absl::StrCat("is missing: method block needs it; give it "
+                                  "with --set ",
+                                  option, "=VALUE"));
+    }
+    return reader_.Count(option, 0).value_or(otherwise);
+  }
+
+  void ReadFramework() {
+    auto& training = *job_.mutable_training();
+    if (UsesTransformerEngine())
+      training.set_framework(prism::v1::FRAMEWORK_MEGATRON_CORE);
+    training.set_attention(UsesFlashAttention() ? prism::v1::ATTENTION_FLASH
+                                                : prism::v1::ATTENTION_UNFUSED);
   }
 
   bool UsesFlashAttention() const {
@@ -261,94 +241,42 @@ class JobReader {
           reader_.Text("attention-backend").value_or("");
       return backend != "unfused" && backend != "local";
     }
-    if (HasAny(reader_, {"use-flash-attn", "use-flash-attn-v2"})) return true;
+    return reader_.HasAny({"use-flash-attn", "use-flash-attn-v2"}) ||
+           UsesTransformerEngine();
+  }
+
+  // Scripts older than Transformer Engine give options that went before it
+  // came.
+  bool UsesTransformerEngine() const {
     if (reader_.Has("transformer-impl"))
       return reader_.Text("transformer-impl") != "local";
-    return !HasAny(reader_, {"deepspeed", "DDP-impl", "checkpoint-activations",
-                             "activations-checkpoint-method"});
+    return reader_.HasAny({"use-mcore-models", "use-te", "fp8-format",
+                           "fp4-format", "tp-comm-overlap", "cp-comm-type"}) ||
+           !reader_.HasAny({"deepspeed", "DDP-impl", "checkpoint-activations",
+                            "activations-checkpoint-method"});
   }
 
-  void SplitLayers() {
-    auto& parallelism = *job_.mutable_parallelism();
-    const int64_t layers = job_.model().layers();
-    const int64_t stages = parallelism.pipeline();
-    CheckPartition(layers, stages);
-    if (!violations_.empty()) return;
-    if (layers % stages != 0) {
-      Refuse("num-layers",
-             absl::StrCat("is ", layers, "; must split evenly over ", stages,
-                          " pipeline stages"));
-      return;
+  void ReadSwitches() {
+    auto& training = *job_.mutable_training();
+    training.set_dropout(DropoutOf("attention-dropout") ||
+                         DropoutOf("hidden-dropout"));
+    if (reader_.Has("cross-entropy-loss-fusion") &&
+        reader_.Text("cross-entropy-fusion-impl") == "te") {
+      training.set_fused_cross_entropy(true);
     }
-    const int64_t virtual_stages = VirtualStages(layers / stages);
-    if (virtual_stages > 1) {
-      parallelism.set_virtual_stages(Size(virtual_stages));
-      parallelism.set_schedule(prism::v1::SCHEDULE_INTERLEAVED);
-    } else if (stages > 1) {
-      parallelism.set_schedule(prism::v1::SCHEDULE_ONE_FORWARD_ONE_BACKWARD);
-    }
+    if (reader_.HasAny({"optimizer-cpu-offload", "cpu-optimizer"}))
+      training.set_offload_optimizer(true);
+    constexpr const char* kPart = "optimizer-offload-fraction";
+    if (training.offload_optimizer() && reader_.Fraction(kPart, 1) != 1)
+      Refuse(kPart, "is not 1; PRISM models all optimizer states on the host");
   }
 
-  // DeepSpeed weighs each layer that the method matches with 1 and gives every
-  // stage the same weight. With embedding and head among them, N layers on S
-  // stages split evenly for S = 1, and for S = 2 with even N.
-  void CheckPartition(int64_t layers, int64_t stages) {
-    constexpr const char* kOption = "pp-partition-method";
-    const std::string method =
-        reader_.Text(kOption).value_or(DefaultOf(kOption));
-    if (stages == 1 || method == DefaultOf(kOption)) return;
-    const bool with_embedding = method == "type:transformer|embedding" ||
-                                method == "type:embedding|transformer";
-    if (with_embedding && stages == 2 && layers % 2 == 0) return;
-    const int64_t near = (layers + stages - 1) / stages * stages;
-    Refuse(
-        kOption,
-        absl::StrCat(
-            "is ", method,
-            with_embedding ? ", which counts embedding and head as layers" : "",
-            ": ", layers, " layers on ", stages,
-            " stages are not split evenly, which PRISM does not "
-            "model; for a job near this one give --set ",
-            kOption, "=type:transformer --set num-layers=", near));
-  }
-
-  int64_t VirtualStages(int64_t layers_per_stage) {
-    constexpr const char* kLayers = "num-layers-per-virtual-pipeline-stage";
-    if (!reader_.Has(kLayers)) {
-      return reader_.Count("num-virtual-stages-per-pipeline-rank").value_or(1);
-    }
-    const int64_t layers = reader_.Count(kLayers).value_or(1);
-    if (layers_per_stage % layers == 0) return layers_per_stage / layers;
-    Refuse(kLayers,
-           absl::StrCat("is ", layers, "; must divide the ", layers_per_stage,
-                        " layers of a pipeline stage"));
-    return 1;
-  }
-
-  void SplitReplicas(int64_t world, std::optional<int64_t> batch) {
-    const int64_t replica =
-        int64_t{job_.parallelism().tensor()} * job_.parallelism().pipeline();
-    if (world % replica != 0) {
-      violations_.Add(
-          "GPUs",
-          absl::StrCat("are ", world, "; must be a multiple of ", replica,
-                       ", tensor * pipeline ranks; give another number with "
-                       "--set WORLD_SIZE=VALUE"));
-      return;
-    }
-    job_.mutable_parallelism()->set_data(Size(world / replica));
-    SetGlobalBatch(world / replica * job_.training().micro_batch(), batch);
-  }
-
-  void SetGlobalBatch(int64_t per_microbatch, std::optional<int64_t> batch) {
-    const int64_t size = batch.value_or(per_microbatch);
-    if (size % per_microbatch != 0 || size > UINT32_MAX) {
-      Refuse("global-batch-size",
-             absl::StrCat("is ", size, "; must be a multiple of ",
-                          per_microbatch, ", micro-batch size * ",
-                          job_.parallelism().data(), " replicas"));
-    }
-    job_.mutable_training()->set_global_batch(Size(size));
+  bool DropoutOf(const std::string& option) const {
+    double otherwise = 0;
+    return reader_.Fraction(option,
+                            absl::SimpleAtod(DefaultOf(option), &otherwise)
+                                ? otherwise
+                                : 0) > 0;
   }
 
   // In GPUs.

@@ -165,9 +165,145 @@ TEST(MegatronTest, ReadsSharding) {
       {"--use-distributed-optimizer", SHARDING_ZERO1},
       {"--deepspeed --zero-stage 1", SHARDING_ZERO1},
       {"--deepspeed --zero-stage 0", SHARDING_UNSPECIFIED},
+      {"--deepspeed --zero-stage 2", SHARDING_ZERO2},
+      {"--deepspeed --zero-stage 3", SHARDING_ZERO3},
+      {"--use-torch-fsdp2", SHARDING_ZERO3},
+      {"--use-megatron-fsdp --use-distributed-optimizer", SHARDING_UNSPECIFIED},
+      {"--use-megatron-fsdp --data-parallel-sharding-strategy optim",
+       SHARDING_ZERO1},
+      {"--use-custom-fsdp --data-parallel-sharding-strategy optim_grads",
+       SHARDING_ZERO2},
+      {"--use-megatron-fsdp --data-parallel-sharding-strategy "
+       "optim_grads_params",
+       SHARDING_ZERO3},
   };
   for (const auto& [options, sharding] : cases)
     EXPECT_EQ(Small(options).parallelism().sharding(), sharding) << options;
+}
+
+TEST(MegatronTest, ReadsCopiesOfWhatIsSharded) {
+  const std::string copies = "--num-distributed-optimizer-instances 2 ";
+  EXPECT_EQ(Small(copies).parallelism().shard_group(), 0u);
+  EXPECT_EQ(Small(copies + "--use-distributed-optimizer "
+                           "--context-parallel-size 2")
+                .parallelism()
+                .shard_group(),
+            4u);
+}
+
+TEST(MegatronTest, ReadsContextGroups) {
+  using enum prism::v1::ContextKind;
+  const std::vector<std::pair<std::string, prism::v1::ContextKind>> cases = {
+      {"--context-parallel-size 4", CONTEXT_KIND_UNSPECIFIED},
+      {"--context-parallel-size 4 --cp-comm-type p2p", CONTEXT_KIND_RING},
+      {"--context-parallel-size 4 --cp-comm-type all_gather",
+       CONTEXT_KIND_ALL_GATHER},
+      {"--context-parallel-size 4 --cp-comm-type a2a a2a",
+       CONTEXT_KIND_ALL_TO_ALL},
+      {"--ds-sequence-parallel-size 4", CONTEXT_KIND_ALL_TO_ALL},
+  };
+  for (const auto& [options, kind] : cases) {
+    const auto parallelism = Small(options).parallelism();
+    EXPECT_EQ(parallelism.context_kind(), kind) << options;
+    EXPECT_EQ(parallelism.context(), 4u) << options;
+    EXPECT_EQ(parallelism.data(), 2u) << options;
+  }
+}
+
+TEST(MegatronTest, ReadsWhatRunsBesideComputation) {
+  const auto overlap = [](const std::string& options) {
+    return Small(options).parallelism().overlap().ShortDebugString();
+  };
+  EXPECT_EQ(overlap(""), "");
+  EXPECT_EQ(overlap("--overlap-grad-reduce"), "gradients: true");
+  EXPECT_EQ(overlap("--overlap-param-gather"), "parameters: true");
+  EXPECT_EQ(overlap("--tp-comm-overlap"), "tensor: true");
+  EXPECT_EQ(overlap("--no-overlap-p2p-communication"), "pipeline: false");
+  EXPECT_EQ(overlap("--use-torch-fsdp2"), "gradients: true parameters: true");
+}
+
+TEST(MegatronTest, TellsMegatronCoreFromWhatCameBefore) {
+  using enum prism::v1::Framework;
+  const std::vector<std::pair<std::string, prism::v1::Framework>> cases = {
+      {"", FRAMEWORK_MEGATRON_CORE},
+      {"--transformer-impl transformer_engine", FRAMEWORK_MEGATRON_CORE},
+      {"--use-mcore-models", FRAMEWORK_MEGATRON_CORE},
+      {"--checkpoint-activations --fp8-format e4m3", FRAMEWORK_MEGATRON_CORE},
+      {"--transformer-impl local", FRAMEWORK_UNSPECIFIED},
+      {"--DDP-impl local", FRAMEWORK_UNSPECIFIED},
+      {"--deepspeed --zero-stage 1", FRAMEWORK_UNSPECIFIED},
+  };
+  for (const auto& [options, framework] : cases)
+    EXPECT_EQ(Small(options).training().framework(), framework) << options;
+}
+
+TEST(MegatronTest, DropsOutUnlessBothRatesAreZero) {
+  EXPECT_TRUE(Small("").training().dropout());
+  EXPECT_TRUE(Small("--attention-dropout 0.0").training().dropout());
+  EXPECT_FALSE(
+      Small("--attention-dropout 0.0 --hidden-dropout 0").training().dropout());
+}
+
+TEST(MegatronTest, ReadsTheLossAndWhereTheOptimizerIs) {
+  EXPECT_FALSE(
+      Small("--cross-entropy-loss-fusion").training().fused_cross_entropy());
+  EXPECT_TRUE(
+      Small("--cross-entropy-loss-fusion --cross-entropy-fusion-impl te")
+          .training()
+          .fused_cross_entropy());
+  EXPECT_FALSE(Small("").training().offload_optimizer());
+  EXPECT_TRUE(Small("--cpu-optimizer").training().offload_optimizer());
+  EXPECT_TRUE(Small("--optimizer-cpu-offload --optimizer-offload-fraction 1.0")
+                  .training()
+                  .offload_optimizer());
+}
+
+TEST(MegatronTest, RecomputesSomeLayersWithMethodBlock) {
+  const auto layers = [](const std::string& options) {
+    return Small(options).training().recompute_layers();
+  };
+  const std::string full = "--recompute-granularity full --recompute-method ";
+  EXPECT_EQ(layers(full + "uniform --recompute-num-layers 3"), 0u);
+  EXPECT_EQ(layers(full + "block --recompute-num-layers 3"), 3u);
+  EXPECT_EQ(layers("--activations-checkpoint-method block"), 1u);
+  const auto none = Small(full + "block --recompute-num-layers 0").training();
+  EXPECT_EQ(none.recompute(), prism::v1::RECOMPUTE_NONE);
+  EXPECT_EQ(none.recompute_layers(), 0u);
+}
+
+TEST(MegatronTest, GivesTheEndsOfAPipelineTheirLayers) {
+  const auto layers = [](const std::string& options) {
+    return Small("--pipeline-model-parallel-size 4 " + options)
+        .parallelism()
+        .stage_layers();
+  };
+  using ::testing::ElementsAre;
+  const std::string ends =
+      "--decoder-first-pipeline-num-layers 4 "
+      "--decoder-last-pipeline-num-layers 4 ";
+  EXPECT_THAT(layers(""), IsEmpty());
+  EXPECT_THAT(layers(ends), ElementsAre(4, 8, 8, 4));
+  EXPECT_THAT(layers(ends + "--num-virtual-stages-per-pipeline-rank 2"),
+              ElementsAre(2, 4, 4, 2, 2, 4, 4, 2));
+  EXPECT_THAT(layers("--decoder-first-pipeline-num-layers 3"),
+              ElementsAre(3, 7, 7, 7));
+  EXPECT_THAT(layers("--standalone-embedding-stage"), ElementsAre(0, 8, 8, 8));
+}
+
+TEST(MegatronTest, CountsEndsAsLayersWhereOptionsSaySo) {
+  const auto parallelism =
+      Small(
+          "--num-layers 22 --pipeline-model-parallel-size 4 "
+          "--num-layers-per-virtual-pipeline-stage 3 "
+          "--account-for-embedding-in-pipeline-split "
+          "--account-for-loss-in-pipeline-split")
+          .parallelism();
+  EXPECT_TRUE(parallelism.embedding_as_layer());
+  EXPECT_TRUE(parallelism.head_as_layer());
+  EXPECT_EQ(parallelism.virtual_stages(), 2u);
+  EXPECT_FALSE(Small("--account-for-loss-in-pipeline-split")
+                   .parallelism()
+                   .head_as_layer());
 }
 
 TEST(MegatronTest, SplitsStages) {
@@ -196,8 +332,9 @@ TEST(MegatronTest, CountsEmbeddingAndHeadAsLayersWhereThatIsEven) {
   const std::string method =
       "--pp-partition-method 'type:transformer|embedding' "
       "--pipeline-model-parallel-size ";
-  EXPECT_EQ(Small(method + "1").parallelism().pipeline(), 1u);
-  EXPECT_EQ(Small(method + "2").parallelism().pipeline(), 2u);
+  EXPECT_FALSE(Small(method + "1").parallelism().embedding_as_layer());
+  EXPECT_TRUE(Small(method + "2").parallelism().embedding_as_layer());
+  EXPECT_TRUE(Small(method + "2").parallelism().head_as_layer());
   EXPECT_THAT(ProblemOf(method + "4"), HasSubstr("not split evenly"));
 }
 
@@ -217,8 +354,40 @@ TEST(MegatronTest, RefusesWhatContradictsItself) {
       {"--fp16", "contradicts --bf16"},
       {"--deepspeed", "--set zero-stage=VALUE"},
       {"--recompute-granularity half", "must be full or selective"},
+      {"--deepspeed --zero-stage 4", "must be 0 to 3"},
+      {"--use-megatron-fsdp --data-parallel-sharding-strategy all",
+       "must be no_shard"},
+      {"--use-distributed-optimizer --num-distributed-optimizer-instances 3",
+       "must divide the 8"},
+      {"--use-distributed-optimizer --num-distributed-optimizer-instances 2 "
+       "--outer-dp-sharding-strategy optim",
+       "shards between copies"},
+      {"--context-parallel-size 2 --ds-sequence-parallel-size 2",
+       "contradicts --context-parallel-size"},
+      {"--context-parallel-size 2 --cp-comm-type p2p a2a",
+       "differs from layer to layer"},
+      {"--context-parallel-size 3", "multiple of 3, tensor * context"},
+      {"--pipeline-model-parallel-size 4 "
+       "--decoder-first-pipeline-num-layers 4",
+       "the ends leave, 20, must split evenly over 3"},
+      {"--pipeline-model-parallel-size 2 "
+       "--decoder-first-pipeline-num-layers 4 "
+       "--decoder-last-pipeline-num-layers 4",
+       "the ends leave, 16, must split evenly over 0"},
+      {"--pipeline-model-parallel-size 4 --decoder-last-pipeline-num-layers 6 "
+       "--num-layers-per-virtual-pipeline-stage 3",
+       "is not allowed where stages differ"},
+      {"--pipeline-model-parallel-size 4 --standalone-embedding-stage "
+       "--num-virtual-stages-per-pipeline-rank 2",
+       "is not allowed with other splits"},
+      {"--pipeline-model-parallel-size 8 --account-for-loss-in-pipeline-split",
+       "24 and 1 more for embedding or head"},
       {"--recompute-granularity full --recompute-method block",
-       "recomputes some layers"},
+       "--set recompute-num-layers=VALUE"},
+      {"--attention-dropout high", "must be a number from 0 to 1"},
+      {"--optimizer-cpu-offload --optimizer-offload-fraction 0.5",
+       "all optimizer states on the host"},
+      {"--nnodes 16777216", "must be at most 16777216"},
       {"--recompute-granularity selective --recompute-modules mlp",
        "recomputes more"},
       {"--make-vocab-size-divisible-by 16777216 "
@@ -231,10 +400,10 @@ TEST(MegatronTest, RefusesWhatContradictsItself) {
 
 TEST(MegatronTest, RefusesEveryOptionThatIsNotModelled) {
   for (const std::string option :
-       {"--num-experts 8", "--context-parallel-size 2",
-        "--expert-model-parallel-size 4", "--use-torch-fsdp2",
+       {"--num-experts 8", "--expert-model-parallel-size 4",
         "--encoder-num-layers 12", "--multi-latent-attention", "--bitfit",
-        "--account-for-loss-in-pipeline-split", "--mamba-state-dim 128"}) {
+        "--pipeline-model-parallel-layout Et*24L", "--mamba-state-dim 128",
+        "--cpu-offloading"}) {
     EXPECT_THAT(ProblemOf(option), HasSubstr("does not model")) << option;
   }
   EXPECT_EQ(Small("--context-parallel-size 1").parallelism().data(), 8u);
@@ -266,12 +435,12 @@ TEST(MegatronTest, FollowsNoLogicOfTheShell) {
 
 TEST(MegatronTest, WarnsOnceOfOptionsItDoesNotKnow) {
   const Outcome outcome = Import(std::string(kSmall) + "--new-a 1 --new-b\n" +
-                                 "run --new-a 1 --tp-comm-overlap $MORE");
+                                 "run --new-a 1 --fp8-param-gather $MORE");
   EXPECT_THAT(outcome.imported.warnings,
               ::testing::ElementsAre(
                   "options that are not known are left out: --new-a, --new-b",
                   "options that a job has no field for are left out: "
-                  "--tp-comm-overlap"));
+                  "--fp8-param-gather"));
 }
 
 TEST(MegatronTest, ReportsSettingsThatNothingReads) {

@@ -1,7 +1,10 @@
 #include "client/import/option_reader.h"
 
+#include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
+
+#include <algorithm>
 
 #include "client/import/arithmetic.h"
 
@@ -37,6 +40,41 @@ std::optional<int64_t> OptionReader::Count(const std::string& name,
 int64_t OptionReader::Required(const std::string& name) const {
   if (!Has(name)) violations_.Add("--" + name, "is missing; " + SetHint(name));
   return Count(name).value_or(1);
+}
+
+int64_t OptionReader::CountOfAny(const std::vector<std::string>& names,
+                                 int64_t otherwise) const {
+  for (const std::string& name : names) {
+    if (Has(name)) return Count(name).value_or(otherwise);
+  }
+  return otherwise;
+}
+
+bool OptionReader::HasAny(const std::vector<std::string>& names) const {
+  return std::any_of(names.begin(), names.end(),
+                     [&](const auto& name) { return Has(name); });
+}
+
+std::vector<std::string> OptionReader::Texts(const std::string& name) const {
+  if (!Text(name).has_value()) return {};
+  std::vector<std::string> texts;
+  for (const std::string& value : options_.Find(name)->values) {
+    const auto text = Known("--" + name, value);
+    if (!text.has_value()) return {};
+    texts.push_back(*text);
+  }
+  return texts;
+}
+
+double OptionReader::Fraction(const std::string& name, double otherwise) const {
+  const std::optional<std::string> text = Text(name);
+  if (!text.has_value()) return otherwise;
+  double value = 0;
+  if (absl::SimpleAtod(*text, &value) && value >= 0 && value <= 1) return value;
+  violations_.Add(
+      "--" + name,
+      absl::StrCat("is \"", *text, "\"; must be a number from 0 to 1"));
+  return otherwise;
 }
 
 std::optional<int64_t> OptionReader::Setting(const std::string& name) const {

@@ -37,6 +37,19 @@ class OptionReader {
   // reading goes on and finds what else is wrong.
   int64_t Required(const std::string& name) const;
 
+  // The count of the first option given of `names`, spellings of one through
+  // the years; `otherwise` where none is.
+  int64_t CountOfAny(const std::vector<std::string>& names,
+                     int64_t otherwise) const;
+
+  bool HasAny(const std::vector<std::string>& names) const;
+
+  // As Text, every value; empty where one is not known.
+  std::vector<std::string> Texts(const std::string& name) const;
+
+  // As Text, a number from 0 to 1; `otherwise` where there is none.
+  double Fraction(const std::string& name, double otherwise) const;
+
   // A setting as a whole number; nothing where it is not given.
   std::optional<int64_t> Setting(const std::string& name) const;
 
