@@ -62,7 +62,10 @@ estimate::PlacementShape Together(estimate::PlacementShape shape,
                                   const FabricUnits& units,
                                   const hardware::Fabric& fabric) {
   Gather(units, fabric, shape.tensor_groups);
+  Gather(units, fabric, shape.context_groups);
   Gather(units, fabric, shape.tied_copies);
+  for (auto& groups : shape.shard_groups) Gather(units, fabric, groups);
+  for (auto& groups : shape.shard_copies) Gather(units, fabric, groups);
   for (auto& groups : shape.data_groups) Gather(units, fabric, groups);
   const auto outside = static_cast<int>(OutsideLevel(fabric));
   for (auto& hops : shape.boundaries) {
@@ -117,8 +120,15 @@ estimate::PlacementShape JobModel::ShapeOf(const NodeList& nodes) const {
 
 JobModel::OperationsKey JobModel::KeyOfOperations(
     const estimate::PlacementShape& shape, int boundary) const {
-  OperationsKey key = {
-      .boundary = boundary, .tensor_groups = shape.tensor_groups, .hops = {}};
+  OperationsKey key;
+  key.boundary = boundary;
+  key.tensor_groups = shape.tensor_groups;
+  key.context_groups = shape.context_groups;
+  if (job_.parallelism.sharding >= workload::Sharding::kZero2) {
+    key.data_groups = shape.data_groups;
+    key.shard_groups = shape.shard_groups;
+    key.shard_copies = shape.shard_copies;
+  }
   if (boundary < static_cast<int>(shape.boundaries.size())) {
     key.hops = shape.boundaries[boundary];
   }
@@ -127,9 +137,13 @@ JobModel::OperationsKey JobModel::KeyOfOperations(
 
 JobModel::ClosingKey JobModel::KeyOfClosing(
     const estimate::PlacementShape& shape, int stage) const {
-  ClosingKey key = {.stage = stage,
-                    .data_groups = shape.data_groups[stage],
-                    .tied_copies = {}};
+  ClosingKey key;
+  key.stage = stage;
+  key.data_groups = shape.data_groups[stage];
+  if (!shape.shard_groups.empty()) {
+    key.shard_groups = shape.shard_groups[stage];
+    key.shard_copies = shape.shard_copies[stage];
+  }
   if (stage == 0 || stage == layout_.stages() - 1) {
     key.tied_copies = shape.tied_copies;
   }
@@ -170,7 +184,10 @@ absl::Status JobModel::Learn(const estimate::PlacementShape& shape) {
     over[BoundaryOf(i)].push_back(times.operations[i]);
   }
   for (int b = 0; b <= layout_.stages(); ++b) {
-    operations_.try_emplace(KeyOfOperations(shape, b), std::move(over[b]));
+    const OperationsKey key = KeyOfOperations(shape, b);
+    operations_.try_emplace(key, std::move(over[b]));
+    const bool leads_on = b < static_cast<int>(times.forward_hop.size());
+    hops_.try_emplace(key, leads_on ? times.forward_hop[b] : 0);
   }
   for (int s = 0; s < layout_.stages(); ++s) {
     closings_.try_emplace(KeyOfClosing(shape, s), times.closing[s]);
@@ -196,6 +213,10 @@ Communication JobModel::Assemble(const estimate::PlacementShape& shape) {
     for (size_t i = 0; i < times.operations.size(); ++i) {
       times.operations[i] = *next[BoundaryOf(i)]++;
     }
+    for (size_t u = 0; u < times.forward_hop.size(); ++u) {
+      times.forward_hop[u] = hops_.at(entry->first[u % layout_.stages()]);
+    }
+    times.backward_hop = times.forward_hop;
     pipelines_.push_back(response_->Timed(times));
   }
   for (int s = 0; s < layout_.stages(); ++s) {
@@ -236,6 +257,14 @@ absl::StatusOr<Communication> JobModel::BestCommunication() {
     const int boundary = BoundaryOf(i);
     times.operations[i] = best[boundary][next[boundary]++];
   }
+  for (const auto& [key, hop] : hops_) {
+    if (key.boundary == layout_.stages()) continue;
+    for (size_t u = key.boundary; u < times.forward_hop.size();
+         u += layout_.stages()) {
+      times.forward_hop[u] = std::min(times.forward_hop[u], hop);
+    }
+  }
+  times.backward_hop = times.forward_hop;
   Communication communication;
   communication.pipeline = static_cast<int>(pipelines_.size());
   pipelines_.push_back(response_->Timed(times));

@@ -97,6 +97,11 @@ class JobModel final {
   struct OperationsKey {
     int boundary = 0;
     std::vector<estimate::PlacedGroup> tensor_groups;
+    std::vector<estimate::PlacedGroup> context_groups;
+    // Where data groups meet in operations; by stage.
+    std::vector<std::vector<estimate::PlacedGroup>> data_groups;
+    std::vector<std::vector<estimate::PlacedGroup>> shard_groups;
+    std::vector<std::vector<estimate::PlacedGroup>> shard_copies;
     std::vector<estimate::PlacedHop> hops;
 
     auto operator<=>(const OperationsKey&) const = default;
@@ -105,6 +110,8 @@ class JobModel final {
   struct ClosingKey {
     int stage = 0;
     std::vector<estimate::PlacedGroup> data_groups;
+    std::vector<estimate::PlacedGroup> shard_groups;
+    std::vector<estimate::PlacedGroup> shard_copies;
     std::vector<estimate::PlacedGroup> tied_copies;
 
     auto operator<=>(const ClosingKey&) const = default;
@@ -137,6 +144,8 @@ class JobModel final {
 
   // Times of the operations over one boundary, in their order.
   std::map<OperationsKey, std::vector<OperationTime>> operations_;
+  // Of transfers over the boundary that hold nobody up.
+  std::map<OperationsKey, double> hops_;
   std::map<ClosingKey, ClosingTime> closings_;
   std::map<std::vector<OperationsKey>, int> pipeline_of_;
   std::vector<TimedPipeline> pipelines_;

@@ -60,9 +60,8 @@ TEST(JobModelTest, SlowdownsAreThoseOfTheGraph) {
 }
 
 // Parts learned from other placements make up the times of a new one.
-TEST(JobModelTest, CommunicationIsThatOfTheGraph) {
+void ExpectTimesOfTheGraph(const workload::Job& job) {
   const hardware::Cluster cluster = TestCluster(24, 4, 4);
-  const workload::Job job = TestJob({.tensor = 4, .pipeline = 3, .data = 4});
   const auto model = TestModel(job, cluster);
   std::mt19937_64 random(6);
   for (int i = 0; i < 20; ++i) {
@@ -78,8 +77,19 @@ TEST(JobModelTest, CommunicationIsThatOfTheGraph) {
     for (size_t k = 0; k < expected.size(); ++k) {
       EXPECT_EQ(pipeline[k].network, expected[k].network) << i << " " << k;
       EXPECT_EQ(pipeline[k].compute, expected[k].compute) << i << " " << k;
+      EXPECT_EQ(pipeline[k].hop, expected[k].hop) << i << " " << k;
     }
   }
+}
+
+TEST(JobModelTest, CommunicationIsThatOfTheGraph) {
+  workload::Job job = TestJob({.tensor = 4, .pipeline = 3, .data = 4});
+  ExpectTimesOfTheGraph(job);
+  job.parallelism.overlap.pipeline = true;
+  ExpectTimesOfTheGraph(job);
+  job.parallelism.sharding = workload::Sharding::kZero3;
+  job.parallelism.shard_group = 2;
+  ExpectTimesOfTheGraph(job);
 }
 
 TEST(JobModelTest, SlowPathsTellPlacementsApart) {
