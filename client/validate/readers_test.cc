@@ -406,7 +406,8 @@ TEST(SimumaxTest, NamesOfCasesSayTheLayout) {
   for (const char* line :
        {"layers: 12", "hidden: 8192", "tensor: 2", "context: 4",
         "sequence: 32768", "global_batch: 4", "fused_cross_entropy: true",
-        "sharding: zero1", "framework: megatron-core"}) {
+        "sharding: zero1", "framework: megatron-core",
+        "context_kind: all-to-all"}) {
     EXPECT_THAT(job, HasSubstr(line));
   }
   EXPECT_DOUBLE_EQ(found.sources[0].rows[0].value, 1.758);
@@ -426,6 +427,28 @@ TEST(SimumaxTest, ModelsComeFromFilesAndMixturesAreNotCovered) {
   EXPECT_EQ(found.sources[0].rows[1].not_covered, "a mixture of experts");
   EXPECT_EQ(found.sources[0].rows[2].not_covered,
             "no dense model is known as nobody");
+}
+
+TEST(SimumaxTest, StagesSendBesideComputationWhereTheRowSaysSo) {
+  const std::string row = SimumaxRow("a_tp1_pp2", "tiny");
+  EXPECT_THAT(JobOf(ReadSimumaxRows("[" + row + "]")),
+              ::testing::Not(HasSubstr("overlap")));
+  const auto saying = [&row](const std::string& value) {
+    return ReadSimumaxRows("[{\"pp_comm_async\": " + value + "," +
+                           row.substr(1) + "]");
+  };
+  EXPECT_THAT(JobOf(saying("false")), HasSubstr("pipeline: false"));
+  EXPECT_THAT(JobOf(saying("true")), HasSubstr("pipeline: true"));
+  EXPECT_THAT(Unreadable(saying("1")),
+              ElementsAre("rows.json[0]: pp_comm_async: is 1; must be true or "
+                          "false"));
+}
+
+// As published it has 8.
+TEST(SimumaxTest, The405bRanWithTheKeyValueHeadsOfItsFile) {
+  EXPECT_THAT(
+      JobOf(ReadSimumaxRows("[" + SimumaxRow("a_tp1", "llama3-405b") + "]")),
+      HasSubstr("kv_heads: 16"));
 }
 
 TEST(SimumaxTest, ModelsOfOtherFoldersComeFromTheRepository) {

@@ -61,6 +61,14 @@ class JsonRow {
     return 1;
   }
 
+  // Nothing where the row does not say.
+  std::optional<bool> Flag(const char* key) {
+    if (!json_.contains(key)) return std::nullopt;
+    if (json_[key].is_boolean()) return json_[key].get<bool>();
+    Fail(key, "true or false");
+    return std::nullopt;
+  }
+
  private:
   const Json& json_;
   std::string place_;
@@ -77,18 +85,29 @@ uint32_t PartOf(const std::string& name, const std::string& letters,
   return static_cast<uint32_t>(std::stoul(match[1]));
 }
 
-// A model by the file of its name, or as published. Nothing for mixtures of
-// experts.
+// The text of a model's file; rows of other folders name models whose files lie
+// in the repository.
+std::optional<std::string> ModelFile(const DataFolder& folder,
+                                     const std::string& name) {
+  // Layers padded to a whole number a stage; rows state their own.
+  for (const char* ending : {".json", "_padding_128.json"}) {
+    const std::string path = absl::StrCat(kModels, name, ending);
+    auto text = folder.Read(path);
+    if (!text.ok()) text = RepositoryFolder()->Read(path);
+    if (text.ok()) return *std::move(text);
+  }
+  return std::nullopt;
+}
+
+// A model by its file, which may differ from what was published, or else as
+// published. Nothing for mixtures of experts.
 std::optional<v1::Model> FindModel(const DataFolder& folder,
                                    const std::string& name) {
-  if (const size_t at = name.find("llama3-"); at == 0) {
-    return Llama3Model(name.substr(7));
+  const auto text = ModelFile(folder, name);
+  if (!text.has_value()) {
+    return name.find("llama3-") == 0 ? Llama3Model(name.substr(7))
+                                     : std::nullopt;
   }
-  const std::string path = absl::StrCat(kModels, name, ".json");
-  auto text = folder.Read(path);
-  // Rows of other folders name models whose files lie in the repository.
-  if (!text.ok()) text = RepositoryFolder()->Read(path);
-  if (!text.ok()) return std::nullopt;
   const Json file = Json::parse(*text, nullptr, false);
   if (!file.is_object() || file.contains("expert_num")) return std::nullopt;
   const auto count = [&](const char* key) -> uint32_t {
@@ -114,11 +133,14 @@ void SetJob(JsonRow& row, const std::string& name, v1::Job& job) {
   v1::Parallelism& parallelism = *job.mutable_parallelism();
   parallelism.set_tensor(PartOf(name, "tp", 1));
   parallelism.set_context(PartOf(name, "cp", 1));
+  parallelism.set_context_kind(v1::CONTEXT_KIND_ALL_TO_ALL);
   parallelism.set_pipeline(PartOf(name, "pp", 1));
   parallelism.set_virtual_stages(row.Count("vp_size"));
   parallelism.set_data(PartOf(name, "dp", 1));
   parallelism.set_sequence_parallel(parallelism.tensor() > 1);
   parallelism.set_sharding(v1::SHARDING_ZERO1);
+  if (const auto sends = row.Flag("pp_comm_async"))
+    parallelism.mutable_overlap()->set_pipeline(*sends);
   v1::Training& training = *job.mutable_training();
   training.set_sequence(PartOf(name, "seq", 4096));
   training.set_micro_batch(1);
@@ -178,7 +200,8 @@ void ReadSimumax(const DataFolder& folder, Measurements& found) {
   times.assumptions =
       "sequence 4096 unless its name says another, micro-batch 1, distributed "
       "optimizer and 32-bit gradients, as the strategy files say; no "
-      "recomputation";
+      "recomputation; context groups exchange all to all, as the simulator "
+      "does";
   Source memory = times;
   memory.name = "SimuMax B200 peak memory";
   memory.assumptions += "; without what the allocator holds in reserve";
