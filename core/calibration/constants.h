@@ -26,7 +26,7 @@ struct OverlapCosts {
   // Computation is longer by `contention` of the time that the bytes beside it
   // would take over the links inside a node at `link_share` of their rate: a
   // library's copies use processors and memory, however slow the network.
-  double contention = 0.67;
+  double contention = 0.8;
   double link_share = 0.65;
 };
 
@@ -79,8 +79,8 @@ struct Constants {
   FrameworkCosts fsdp = {.overlapped_forward = 0.62,
                          .overlapped_backward = 0.62};
   // Asynchronous tensor parallelism; fitted on torchtitan's steps.
-  FrameworkCosts torchtitan = {.overlapped_forward = 0.75,
-                               .overlapped_backward = 0.75};
+  FrameworkCosts torchtitan = {.overlapped_forward = 0.76,
+                               .overlapped_backward = 0.76};
 };
 
 // Sets the constant called `name`.

@@ -13,15 +13,15 @@ constexpr std::string_view kMeasuredHopper = "h100-80gb-sxm";
 // give way to the power limit: fitted by tests/accuracy/fit_steps to whole
 // steps (llm-foundry; MLPerf; SimuMax). H200 and B200 take the values of H100
 // and GB200 in MLPerf's runs.
-constexpr double kAmpereBf16 = 0.848;
-constexpr double kHopperBf16 = 0.781;
-constexpr double kHopperFp8 = 0.731;
+constexpr double kAmpereBf16 = 0.855;
+constexpr double kHopperBf16 = 0.790;
+constexpr double kHopperFp8 = 0.732;
 constexpr double kBlackwellBf16 = 0.533;
 constexpr double kBlackwellFp8 = 0.660;
-constexpr double kBlackwellFp4 = 0.644;
+constexpr double kBlackwellFp4 = 0.645;
 
 // Of llm-foundry's runs, in the same fit.
-constexpr AttentionSpeeds kAmpereTriton = {0.577, 0.272};
+constexpr AttentionSpeeds kAmpereTriton = {0.575, 0.272};
 constexpr AttentionSpeeds kHopperTriton = {0.270, 0.145};
 
 // Products of 8192 x 8192 x 8192 and alike in SemiAnalysis, "MI300X vs H100 vs
