@@ -80,6 +80,8 @@ TEST(ImportRobustnessTest, TakesDamagedScripts) {
   for (const char* name : {"Megatron-LM/examples-gptoss--02_train.sh.txt",
                            "Megatron-LM/examples-llama--train_llama3_8b_h100_"
                            "fp8.sh.txt",
+                           "Megatron-LM/examples-megatron_fsdp--train_llama3_"
+                           "8b_fsdp_h100_fp8.sh.txt",
                            "bigscience/train-tr11-176B-ml--tr11-176B-ml.slurm."
                            "txt",
                            "Megatron-LM/academic_paper_scripts-sc21--run_table_"

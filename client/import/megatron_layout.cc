@@ -263,7 +263,8 @@ class LayerSplitter {
           absl::StrCat("is not allowed where stages differ; give --", kChunks));
     }
     if (parallelism_.embedding_as_layer() || parallelism_.head_as_layer())
-      Refuse(kFirst, "contradicts embedding or head counted as layers");
+      Refuse(reader_.Has(kLast) ? kLast : kFirst,
+             "contradicts embedding or head counted as layers");
     if (reader_.Has(kEmbeddingAlone) && (chunks > 1 || reader_.Has(kFirst)))
       Refuse(kEmbeddingAlone, "is not allowed with other splits");
   }

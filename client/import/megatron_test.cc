@@ -117,6 +117,7 @@ TEST(MegatronTest, ReadsPrecision) {
   EXPECT_EQ(precision({"bf16=false"}), PRECISION_FP32);
   EXPECT_EQ(precision({"bf16=false", "fp16=true"}), PRECISION_FP16);
   EXPECT_EQ(precision({"fp8-format=hybrid"}), PRECISION_FP8);
+  EXPECT_EQ(precision({"fp4-format=e2m1"}), PRECISION_FP4);
 }
 
 TEST(MegatronTest, KeepsGradientsInTheFormatOfTheOptions) {
@@ -377,6 +378,9 @@ TEST(MegatronTest, RefusesWhatContradictsItself) {
       {"--pipeline-model-parallel-size 4 --decoder-last-pipeline-num-layers 6 "
        "--num-layers-per-virtual-pipeline-stage 3",
        "is not allowed where stages differ"},
+      {"--pipeline-model-parallel-size 4 --decoder-last-pipeline-num-layers 6 "
+       "--account-for-loss-in-pipeline-split",
+       "contradicts embedding or head"},
       {"--pipeline-model-parallel-size 4 --standalone-embedding-stage "
        "--num-virtual-stages-per-pipeline-rank 2",
        "is not allowed with other splits"},
@@ -388,7 +392,7 @@ TEST(MegatronTest, RefusesWhatContradictsItself) {
       {"--optimizer-cpu-offload --optimizer-offload-fraction 0.5",
        "all optimizer states on the host"},
       {"--nnodes 16777216", "must be at most 16777216"},
-      {"--recompute-granularity selective --recompute-modules mlp",
+      {"--recompute-granularity selective --recompute-modules core_attn mlp",
        "recomputes more"},
       {"--make-vocab-size-divisible-by 16777216 "
        "--tensor-model-parallel-size 16777216",
