@@ -3,11 +3,13 @@
 #include <absl/strings/str_cat.h>
 
 #include <optional>
+#include <utility>
 #include <variant>
 
 #include "core/base/violations.h"
 #include "core/estimate/layer_times.h"
 #include "core/estimate/nominal.h"
+#include "core/estimate/variation.h"
 #include "core/query/question.h"
 #include "core/workload/flops.h"
 #include "core/workload/memory.h"
@@ -20,10 +22,10 @@ using calibration::Constants;
 using query::JobSubject;
 using workload::Job;
 
-absl::StatusOr<JobSubject> ReadSubject(const Measured& measured) {
+absl::StatusOr<query::Question> ReadQuestion(const Measured& measured) {
   base::Violations violations;
-  const auto question = query::ReadQuestion(measured.question, "", violations);
-  if (question) return std::get<JobSubject>(question->subject);
+  auto question = query::ReadQuestion(measured.question, "", violations);
+  if (question) return *std::move(question);
   std::string text;
   for (const base::Violation& violation : violations.list()) {
     absl::StrAppend(&text, text.empty() ? "" : "; ", violation.field, ": ",
@@ -32,38 +34,50 @@ absl::StatusOr<JobSubject> ReadSubject(const Measured& measured) {
   return absl::InvalidArgumentError(text);
 }
 
-absl::StatusOr<double> StepSeconds(const JobSubject& subject,
+const JobSubject& SubjectOf(const query::Question& question) {
+  return std::get<JobSubject>(question.subject);
+}
+
+// Where nothing varies, no GPU is slower than the others.
+estimate::Variation VariationOf(const query::Question& question) {
+  return question.variation ? estimate::Variation{}
+                            : estimate::Variation::Off();
+}
+
+absl::StatusOr<double> StepSeconds(const query::Question& question,
                                    const Constants& constants) {
-  const Job& job = subject.job;
-  estimate::NominalEvaluator evaluator(job.model, subject.cluster, constants);
+  const Job& job = SubjectOf(question).job;
+  estimate::NominalEvaluator evaluator(job.model, SubjectOf(question).cluster,
+                                       constants, VariationOf(question));
   const auto time = evaluator.Evaluate(job.parallelism, job.training);
   if (!time.ok()) return time.status();
   return time->seconds;
 }
 
-absl::StatusOr<double> LayerSeconds(const JobSubject& subject,
+absl::StatusOr<double> LayerSeconds(const query::Question& question,
                                     Quantity direction,
                                     const Constants& constants) {
-  const auto times =
-      estimate::LayerTimesOf(subject.job, subject.cluster, constants);
+  const JobSubject& subject = SubjectOf(question);
+  const auto times = estimate::LayerTimesOf(subject.job, subject.cluster,
+                                            constants, VariationOf(question));
   if (!times.ok()) return times.status();
   return (direction == Quantity::kLayerForward ? times->forward
                                                : times->backward)
       .total();
 }
 
-absl::StatusOr<double> Predict(const JobSubject& subject,
+absl::StatusOr<double> Predict(const query::Question& question,
                                const Measured& measured,
                                const Constants& constants) {
-  const Job& job = subject.job;
+  const Job& job = SubjectOf(question).job;
   switch (measured.quantity) {
     case Quantity::kStep:
     case Quantity::kModelFlops:
     case Quantity::kExecutedFlops:
-      return StepSeconds(subject, constants);
+      return StepSeconds(question, constants);
     case Quantity::kLayerForward:
     case Quantity::kLayerBackward:
-      return LayerSeconds(subject, measured.quantity, constants);
+      return LayerSeconds(question, measured.quantity, constants);
     case Quantity::kPeakMemory:
       return workload::PeakMemory(job).allocated();
     case Quantity::kParameters:
@@ -103,11 +117,11 @@ absl::StatusOr<Outcome> Evaluate(const Measured& measured,
   if (!measured.not_covered.empty()) {
     return absl::UnimplementedError(measured.not_covered);
   }
-  const auto subject = ReadSubject(measured);
-  if (!subject.ok()) return subject.status();
-  const auto predicted = Predict(*subject, measured, constants);
+  const auto question = ReadQuestion(measured);
+  if (!question.ok()) return question.status();
+  const auto predicted = Predict(*question, measured, constants);
   if (!predicted.ok()) return predicted.status();
-  return Outcome{*predicted, MeasuredValue(measured, subject->job)};
+  return Outcome{*predicted, MeasuredValue(measured, SubjectOf(*question).job)};
 }
 
 const char* UnitOf(Quantity quantity) {

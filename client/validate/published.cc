@@ -29,6 +29,8 @@ int PaperMonth(const std::string& source) {
 // with the year 2023.
 constexpr int kFlashAttention = 2206;
 constexpr int kMegatronCore = 2301;
+// Megatron-LM reduces beside gradients of weights since December 2021.
+constexpr int kAsynchronousReduction = 2112;
 
 void ReadModel(CsvRow& row, v1::Model& model) {
   const bool gated = row.Has("gated_ffn") && row.Flag("gated_ffn");
@@ -58,20 +60,14 @@ void SplitLayers(uint32_t layers, v1::Parallelism& parallelism) {
 
 // "fsdp" beside a pipeline keeps weights gathered and reduces gradients once a
 // step, so that optimizer states alone are shared out; without one it shares
-// out all. What is shared out moves beside computation, but for optimizer
-// states of frameworks that did not say so.
+// out all. It moves them beside computation, others as their framework does.
 void ReadSharding(CsvRow& row, v1::Parallelism& parallelism) {
-  const bool fsdp = row.TextOr("sharding", "") == "fsdp";
-  if (fsdp) {
-    parallelism.set_sharding(parallelism.pipeline() > 1 ? v1::SHARDING_ZERO1
-                                                        : v1::SHARDING_ZERO3);
-  } else {
+  if (row.TextOr("sharding", "") != "fsdp") {
     parallelism.set_sharding(WordOr(row, "sharding", v1::SHARDING_NONE));
-  }
-  if (!fsdp && parallelism.sharding() != v1::SHARDING_ZERO2 &&
-      parallelism.sharding() != v1::SHARDING_ZERO3) {
     return;
   }
+  parallelism.set_sharding(parallelism.pipeline() > 1 ? v1::SHARDING_ZERO1
+                                                      : v1::SHARDING_ZERO3);
   parallelism.mutable_overlap()->set_gradients(true);
   parallelism.mutable_overlap()->set_parameters(true);
 }
@@ -90,6 +86,9 @@ void ReadParallelism(CsvRow& row, v1::Parallelism& parallelism) {
   }
   ReadSharding(row, parallelism);
   SplitLayers(row.Count("layers"), parallelism);
+  if (PaperMonth(row.Text("source")) < kAsynchronousReduction) {
+    parallelism.mutable_overlap()->set_tensor(false);
+  }
   const uint64_t ranks = RanksOf(parallelism);
   if (ranks != row.Count("gpus")) {
     row.Fail("gpus",
@@ -224,6 +223,7 @@ void AddLayer(CsvRow& row, Measurements& found) {
   parallelism.set_sequence_parallel(row.Flag("sequence_parallel"));
   ReadTraining(row, *job.mutable_training());
   *measured.question.mutable_cluster() = ReadCluster(row);
+  measured.question.set_variation(v1::VARIATION_OFF);  // one group, profiled
   const double forward = row.Positive("forward_ms") / 1e3;
   const double backward = row.Positive("backward_ms") / 1e3;
   const std::string name = row.Text("name");

@@ -73,6 +73,8 @@ Job JobOf(const Published& row) {
   job.parallelism.tensor = row.tensor;
   // The selective rows ran with sequence parallelism.
   job.parallelism.sequence_parallel = row.recompute == kSelective;
+  // Those of the second paper reduced beside gradients of weights.
+  job.parallelism.overlap.tensor = row.data == 1;
   job.parallelism.pipeline = row.pipeline;
   job.parallelism.virtual_stages = row.chunks;
   job.parallelism.data = row.data;

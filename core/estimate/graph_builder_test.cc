@@ -81,13 +81,13 @@ TEST(GraphBuilderTest, GridIsThatOfTheJob) {
 TEST(GraphBuilderTest, FirstStageEmbedsAndLastStageHasTheHead) {
   const StepGraph graph = Graph(SmallJob(), DgxA100(8));
   EXPECT_THAT(SegmentNames(ProgramOf(graph, Phase::kForward, 0)),
-              ElementsAre("embedding", "layer", "send"));
+              ElementsAre("host", "embedding", "layer", "send"));
   EXPECT_THAT(SegmentNames(ProgramOf(graph, Phase::kForward, 1)),
-              ElementsAre("layer", "head"));
+              ElementsAre("host", "layer", "head"));
   EXPECT_THAT(SegmentNames(ProgramOf(graph, Phase::kBackward, 1)),
-              ElementsAre("head", "layer", "send"));
+              ElementsAre("host", "head", "layer", "send"));
   EXPECT_THAT(SegmentNames(ProgramOf(graph, Phase::kBackward, 0)),
-              ElementsAre("layer", "embedding"));
+              ElementsAre("host", "layer", "embedding"));
 }
 
 TEST(GraphBuilderTest, OneStageDoesAll) {
@@ -96,7 +96,7 @@ TEST(GraphBuilderTest, OneStageDoesAll) {
   job.parallelism.data = 8;
   const StepGraph graph = Graph(job, DgxA100(8));
   EXPECT_THAT(SegmentNames(ProgramOf(graph, Phase::kForward, 0)),
-              ElementsAre("embedding", "layer", "head"));
+              ElementsAre("host", "embedding", "layer", "head"));
 }
 
 TEST(GraphBuilderTest, InterleavedStagesHoldTheirShareOfLayers) {

@@ -38,7 +38,7 @@ TEST(LayerTimesTest, FullRecomputationAddsAForward) {
   const LayerTimes full = Times(Gpt22B(Recompute::kFull));
   EXPECT_EQ(full.forward.total(), plain.forward.total());
   EXPECT_NEAR(full.backward.total() - plain.backward.total(),
-              plain.forward.total(), 1e-9);
+              plain.forward.total(), 1e-6);  // hosts are hidden together
 }
 
 TEST(LayerTimesTest, AStepIsItsLayersAndWhatStandsAround) {

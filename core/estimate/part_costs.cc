@@ -51,11 +51,9 @@ class StretchTimer final {
   LinkTime LeftOf(const Stretches& stretches, size_t i, double own_seconds,
                   Direction direction) const {
     const Collective& collective = *stretches[i].then;
-    LinkTime whole = cost_.CollectiveTime(collective);
+    const LinkTime whole = cost_.CollectiveTime(collective);
     if (collective.beside) return BesideProducts(whole, own_seconds, 0);
     if (collective.group != workload::Group::kTensor) return whole;
-    const double late = static_cast<double>(job_.parallelism.tensor - 1);
-    whole.seconds += framework_.late_host_seconds * late * late;
     const double stays = ShareThatStays(stretches, i, direction);
     if (stays >= 1) return whole;
     return BesideProducts(whole, slowdown_ * ProductBeside(stretches, i),
@@ -191,16 +189,45 @@ void AddTraffic(const Job& job, const PartTraffic& traffic,
   AddTask(job, LeftOfBackward(job, traffic, backward, overlap), part.backward);
 }
 
-// Adds what a layer takes longer because its kernels must be launched.
-void AddHost(double host_seconds, double sharpness, CostedTasks& tasks) {
-  if (host_seconds <= 0) return;
-  const double kernels = SumOf(tasks).total();
-  const double both =
-      std::pow(std::pow(kernels, sharpness) + std::pow(host_seconds, sharpness),
-               1 / sharpness);
-  tasks.push_back(
-      {.kind = TaskKind::kHost, .time = {.seconds = both - kernels}});
-}
+// Adds what a layer takes longer because its kernels must be launched, and the
+// tensor group's collectives by the latest of its hosts.
+class HostTimer final {
+ public:
+  HostTimer(const Job& job, const calibration::Constants& constants)
+      : framework_(CostsOf(job.training.framework, constants)),
+        sharpness_(constants.host.sharpness),
+        others_(static_cast<double>(job.parallelism.tensor - 1)) {}
+
+  void AddForward(CostedTasks& tasks) const {
+    Add(framework_.layer_forward_seconds, tasks);
+  }
+  void AddBackward(bool recomputes, CostedTasks& tasks) const {
+    Add(framework_.layer_backward_seconds +
+            (recomputes ? framework_.layer_forward_seconds : 0),
+        tasks);
+  }
+
+ private:
+  void Add(double host, CostedTasks& tasks) const {
+    const auto meetings =
+        std::count_if(tasks.begin(), tasks.end(), [](const CostedTask& task) {
+          return task.kind == TaskKind::kTensorCommunication;
+        });
+    host += static_cast<double>(meetings) * framework_.late_host_seconds *
+            others_ * others_;
+    if (host <= 0) return;
+    const double kernels = SumOf(tasks).total();
+    const double both =
+        std::pow(std::pow(kernels, sharpness_) + std::pow(host, sharpness_),
+                 1 / sharpness_);
+    tasks.push_back(
+        {.kind = TaskKind::kHost, .time = {.seconds = both - kernels}});
+  }
+
+  const calibration::FrameworkCosts& framework_;
+  double sharpness_;
+  double others_;
+};
 
 absl::Status CostPart(const Stretches& forward, const Stretches& backward,
                       const StretchTimer& timer, PartCosts& part) {
@@ -243,16 +270,12 @@ absl::StatusOr<ModelCosts> CostOfOperators(const Job& job, const Cost& cost,
   status.Update(
       CostPart(HeadForward(job), HeadBackward(job), timer, model.head));
   if (!status.ok()) return status;
-  const calibration::FrameworkCosts& framework =
-      CostsOf(job.training.framework, cost.constants());
-  const double there = framework.layer_forward_seconds;
-  const double back = framework.layer_backward_seconds;
-  const double sharpness = cost.constants().host.sharpness;
-  AddHost(there, sharpness, model.layer.forward);
-  AddHost(back, sharpness, model.layer.backward);
+  const HostTimer host(job, cost.constants());
+  host.AddForward(model.layer.forward);
+  host.AddBackward(false, model.layer.backward);
   if (again) {
-    AddHost(there, sharpness, model.recomputed_layer.forward);
-    AddHost(there + back, sharpness, model.recomputed_layer.backward);
+    host.AddForward(model.recomputed_layer.forward);
+    host.AddBackward(true, model.recomputed_layer.backward);
   }
   return model;
 }

@@ -33,7 +33,7 @@ struct ArchitectureSpeeds {
   // Shares of the memory bandwidth that element-wise kernels reach, and those
   // that go over rows of 2048 elements (softmax).
   double memory_efficiency = 0.75;
-  double row_efficiency = 0.60;
+  double row_efficiency = 0.45;
   AttentionSpeeds vendor_attention;
   AttentionSpeeds flash_attention2;
   AttentionSpeeds triton_attention;

@@ -143,7 +143,7 @@ class FormWriter {
 
   void WriteJob(const workload::Job& job) {
     WriteModel(job.model);
-    WriteParallelism(job.parallelism);
+    WriteParallelism(job.parallelism, job.training.framework);
     WriteTraining(job.training);
   }
 
@@ -161,7 +161,8 @@ class FormWriter {
     out_.Integer(11, model.linear_bias);
   }
 
-  void WriteParallelism(const workload::Parallelism& split) {
+  void WriteParallelism(const workload::Parallelism& split,
+                        workload::Framework framework) {
     out_.Integer(20, split.tensor);
     out_.Integer(21, split.sequence_parallel);
     out_.Integer(22, split.pipeline);
@@ -170,11 +171,12 @@ class FormWriter {
     out_.Integer(25, Number(split.schedule));
     out_.Integer(26, Number(split.sharding));
     out_.Integer(27, Number(split.rank_order));
-    WriteNewerParallelism(split);
+    WriteNewerParallelism(split, framework);
   }
 
   // Fields that came later take no bytes where they are as they always were.
-  void WriteNewerParallelism(const workload::Parallelism& split) {
+  void WriteNewerParallelism(const workload::Parallelism& split,
+                             workload::Framework framework) {
     WriteUnless(1, 70, split.context);
     WriteUnless(0, 71, Number(split.context_kind));
     WriteUnless(0, 72, split.shard_group);
@@ -184,7 +186,9 @@ class FormWriter {
     }
     WriteUnless(0, 74, split.overlap.gradients);
     WriteUnless(0, 75, split.overlap.parameters);
-    WriteUnless(0, 76, split.overlap.tensor);
+    WriteUnless(
+        framework == workload::Framework::kMegatronLm && split.tensor > 1, 76,
+        split.overlap.tensor);
     WriteUnless(0, 77, split.overlap.pipeline);
   }
 

@@ -95,7 +95,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(FrameworkCase{"megatron-lm",
                                   Framework::kMegatronLm,
                                   Sharding::kNone,
-                                  {},
+                                  {.tensor = true},
                                   true,
                                   true},
                     FrameworkCase{"megatron-core",

@@ -146,7 +146,9 @@ Overlap ReadOverlap(const prism::v1::Overlap& m, const Parallelism& split,
   Overlap overlap;
   overlap.gradients = m.has_gradients() ? m.gradients() : fully;
   overlap.parameters = m.has_parameters() ? m.parameters() : fully;
-  overlap.tensor = m.tensor();
+  overlap.tensor =
+      m.has_tensor() ? m.tensor()
+                     : framework == Framework::kMegatronLm && split.tensor > 1;
   overlap.pipeline = m.has_pipeline() ? m.pipeline() : sends;
   return overlap;
 }
