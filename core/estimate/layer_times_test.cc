@@ -19,8 +19,8 @@ hardware::Cluster OneNode() {
   return cluster;
 }
 
-LayerTimes Times(const Job& job) {
-  const auto times = LayerTimesOf(job, OneNode());
+LayerTimes Times(const Job& job, const calibration::Constants& constants = {}) {
+  const auto times = LayerTimesOf(job, OneNode(), constants);
   EXPECT_TRUE(times.ok()) << times.status();
   return *times;
 }
@@ -39,6 +39,39 @@ TEST(LayerTimesTest, FullRecomputationAddsAForward) {
   EXPECT_EQ(full.forward.total(), plain.forward.total());
   EXPECT_NEAR(full.backward.total() - plain.backward.total(),
               plain.forward.total(), 1e-6);  // hosts are hidden together
+}
+
+// A layer waits for the last of t hosts at each of two collectives.
+TEST(LayerTimesTest, HostsOfATensorGroupAreLateByTheSquareOfTheOthers) {
+  calibration::Constants prompt;
+  prompt.megatron_lm = {};
+  calibration::Constants late = prompt;
+  late.megatron_lm.late_host_seconds = 1;  // kernels are nothing beside it
+  for (const int64_t tensor : {1, 2, 4, 8}) {
+    Job job = Gpt22B();
+    job.parallelism.tensor = tensor;
+    const LayerTimes without = Times(job, prompt);
+    const LayerTimes with = Times(job, late);
+    if (tensor == 1) {
+      EXPECT_EQ(with.forward.total(), without.forward.total());
+      continue;
+    }
+    const auto others = static_cast<double>(tensor - 1);
+    EXPECT_NEAR(with.forward.total(), 2 * others * others, 1e-6);
+    EXPECT_NEAR(with.backward.total(), 2 * others * others, 1e-6);
+  }
+}
+
+// Where kernels take longer than launching them, late hosts hardly show.
+TEST(LayerTimesTest, LateHostsHideBehindLongKernels) {
+  calibration::Constants prompt;
+  prompt.megatron_lm = {};
+  calibration::Constants late = prompt;
+  late.megatron_lm.late_host_seconds = 1e-5;  // 98 times: an eighth of kernels
+  const double without = Times(Gpt22B(), prompt).forward.total();
+  const double with = Times(Gpt22B(), late).forward.total();
+  EXPECT_GT(with, without);
+  EXPECT_LT(with, 1.001 * without);
 }
 
 TEST(LayerTimesTest, AStepIsItsLayersAndWhatStandsAround) {
