@@ -12,7 +12,7 @@ namespace {
 constexpr size_t kStepsAtOnce = 32;
 constexpr double kLastScore = 8;
 constexpr int kNodesPerUnit = 64;
-constexpr int kOrders = 12;  // of Hermite polynomials
+constexpr int kOrders = 24;  // of Hermite polynomials
 constexpr double kMostCorrelation = 0.999;
 
 // The mean of f(z) over a standard normal z.
@@ -47,15 +47,39 @@ StepCurve::StepCurve(const StepTimes& step) : target_(step.autocorrelation) {
     scores_.push_back(stats::NormalQuantile(step.levels[i]));
     seconds_.push_back(step.quantile_seconds[i]);
   }
-  if (scores_.size() < 2 || seconds_.back() <= seconds_.front()) {
+  const bool has_quantiles =
+      scores_.size() >= 2 && seconds_.back() > seconds_.front();
+  if (!has_quantiles) {
     scores_ = {0, 1};
     seconds_ = {0, 1};
   }
+  SpreadTo(step.standard_deviation_seconds, has_quantiles);
+  mean_ =
+      step.mean_seconds - slope_ * NormalMean([&](double z) { return Raw(z); });
+}
+
+// With *b* a score's excess over the last quantile, the variance of
+// Raw + x b is a quadratic in x.
+void StepCurve::SpreadTo(double deviation, bool has_quantiles) {
   const double mean = NormalMean([&](double z) { return Raw(z); });
+  const double mean_beyond = NormalMean([&](double z) { return Beyond(z); });
   const double variance =
       NormalMean([&](double z) { return (Raw(z) - mean) * (Raw(z) - mean); });
-  slope_ = step.standard_deviation_seconds / std::sqrt(variance);
-  mean_ = step.mean_seconds - slope_ * mean;
+  const double missing = deviation * deviation - variance;
+  if (missing <= 0 || !has_quantiles) {
+    slope_ = deviation / std::sqrt(variance);
+    return;
+  }
+  const double both =
+      NormalMean([&](double z) { return (Raw(z) - mean) * Beyond(z); });
+  const double square = NormalMean([&](double z) {
+    return (Beyond(z) - mean_beyond) * (Beyond(z) - mean_beyond);
+  });
+  beyond_ = missing / (both + std::sqrt(both * both + square * missing));
+}
+
+double StepCurve::Beyond(double score) const {
+  return std::max(0.0, score - scores_.back());
 }
 
 double StepCurve::Raw(double score) const {
@@ -64,7 +88,8 @@ double StepCurve::Raw(double score) const {
       scores_.begin();
   const double part =
       (score - scores_[above - 1]) / (scores_[above] - scores_[above - 1]);
-  return seconds_[above - 1] + part * (seconds_[above] - seconds_[above - 1]);
+  return seconds_[above - 1] + part * (seconds_[above] - seconds_[above - 1]) +
+         beyond_ * Beyond(score);
 }
 
 double StepCurve::operator()(double score) const {

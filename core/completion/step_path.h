@@ -2,9 +2,8 @@
 //
 // A sum of few draws is no normal. Here each step is drawn: its normal score
 // follows an autoregression and the stated quantiles turn the score into a
-// time, scaled to the stated mean and deviation. The autoregression's
-// coefficient is the one that gives the *times* the stated correlation of
-// neighbours.
+// time of the stated mean and deviation. The autoregression's coefficient is
+// the one that gives the *times* the stated correlation of neighbours.
 #ifndef PRISM_CORE_COMPLETION_STEP_PATH_H_
 #define PRISM_CORE_COMPLETION_STEP_PATH_H_
 
@@ -18,7 +17,9 @@
 namespace prism::completion {
 
 // The time of a step as a function of a normal score: linear between the
-// stated quantiles and on beyond them. Immutable and thread-safe.
+// stated quantiles and on beyond them. Where the stated deviation is more than
+// they show, rare steps beyond the last of them are longer; where it is less,
+// all are drawn together. Moved to the stated mean. Immutable and thread-safe.
 class StepCurve {
  public:
   explicit StepCurve(const StepTimes& step);
@@ -30,10 +31,14 @@ class StepCurve {
   double ScoreCorrelation() const;
 
  private:
+  // How far `score` is beyond the last quantile.
+  double Beyond(double score) const;
   double Raw(double score) const;
+  void SpreadTo(double deviation, bool has_quantiles);
 
   std::vector<double> scores_, seconds_;
   double mean_ = 0, slope_ = 1;
+  double beyond_ = 0;  // what a score beyond the last quantile adds to it
   double target_ = 0;  // stated correlation
 };
 

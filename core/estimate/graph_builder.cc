@@ -1,5 +1,6 @@
 #include "core/estimate/graph_builder.h"
 
+#include <initializer_list>
 #include <map>
 #include <string>
 #include <utility>
@@ -62,6 +63,8 @@ class GraphBuilder final {
   void AddShape();
   void AddHops();
   void AddFactors();
+  void AddStepWide(const stats::Distribution& distribution,
+                   std::initializer_list<FactorClass> applies_to);
   void AddOperations(const ModelCosts& model);
   absl::Status AddClosings(const ModelCosts& model);
 
@@ -267,12 +270,22 @@ absl::Status GraphBuilder::AddClosings(const ModelCosts& model) {
 }
 
 void GraphBuilder::AddFactors() {
+  AddStepWide(StepFactor(step_seconds_, variation_),
+              {FactorClass::kCompute, FactorClass::kOptimizer});
+  AddStepWide(
+      RareFactor(variation_),
+      {FactorClass::kCompute, FactorClass::kOptimizer, FactorClass::kNetwork});
+}
+
+void GraphBuilder::AddStepWide(const stats::Distribution& distribution,
+                               std::initializer_list<FactorClass> applies_to) {
+  if (distribution.IsConstant()) return;
   step::SharedFactor factor;
-  factor.distribution = StepFactor(step_seconds_, variation_);
-  if (factor.distribution.IsConstant()) return;
+  factor.distribution = distribution;
   factor.scope = step::FactorScope::kStep;
-  factor.applies_to[static_cast<size_t>(FactorClass::kCompute)] = true;
-  factor.applies_to[static_cast<size_t>(FactorClass::kOptimizer)] = true;
+  for (const FactorClass factor_class : applies_to) {
+    factor.applies_to[static_cast<size_t>(factor_class)] = true;
+  }
   graph_.shared_factors.push_back(factor);
 }
 

@@ -21,7 +21,9 @@ Variation Variation::Off() {
           .optimizer_cv = 0,
           .gpu_sd = 0,
           .step_cv = 0,
-          .step_jitter_seconds = 0};
+          .step_jitter_seconds = 0,
+          .hitch_chance = 0,
+          .stall_chance = 0};
 }
 
 double StepCv(double step_seconds, const Variation& variation) {
@@ -34,6 +36,18 @@ Distribution StepFactor(double step_seconds, const Variation& variation) {
   const double cv = StepCv(step_seconds, variation);
   if (cv <= 0) return Distribution::MakeConstant(1);
   return Distribution::MakeNormal(1, cv);
+}
+
+Distribution RareFactor(const Variation& variation) {
+  const double hitch = variation.hitch_chance;
+  const double stall = variation.stall_chance;
+  if (hitch + stall <= 0) return Distribution::MakeConstant(1);
+  const Distribution factor = Distribution::MakeMixture(
+      {{1 - hitch - stall, Distribution::MakeConstant(1)},
+       {hitch, Distribution::MakeShiftedExponential(1, variation.hitch_excess)},
+       {stall,
+        Distribution::MakeShiftedExponential(1, variation.stall_excess)}});
+  return factor.ScaledBy(1 / factor.StatedMean());
 }
 
 Distribution ComputeTime(double seconds, double cv) {

@@ -65,11 +65,39 @@ TEST(StepFactorTest, KeepsTheMean) {
   EXPECT_NEAR(CvOf(StepFactor(10, {})), StepCv(10, {}), 1e-9);
 }
 
+TEST(RareFactorTest, KeepsTheMean) {
+  EXPECT_NEAR(RareFactor({}).StatedMean(), 1, 1e-12);
+}
+
+// Shares of the 10,278 steps that were longer than the median by more than so
+// much (48, 21 and 9 of them with 5%, 10% and 20%, 4 with 50%, 2 with 100%),
+// within two standard errors of a count.
+TEST(RareFactorTest, TailIsThatMeasured) {
+  const struct {
+    double longer, count;
+  } cases[] = {{0.05, 48}, {0.1, 21}, {0.2, 9}, {0.5, 4}, {1, 2}};
+  const stats::Distribution factor = RareFactor({});
+  const double median = factor.Quantile(0.5);
+  for (const auto& [longer, count] : cases) {
+    EXPECT_NEAR(10278 * (1 - factor.Cdf(median * (1 + longer))), count,
+                2 * std::sqrt(count))
+        << longer;
+  }
+}
+
+TEST(RareFactorTest, OtherStepsAreAlike) {
+  const stats::Distribution factor = RareFactor({});
+  EXPECT_NEAR(factor.Quantile(0.01), factor.Quantile(0.985), 1e-9);
+  EXPECT_NEAR(factor.Quantile(0.5), 0.999, 1e-3);
+  EXPECT_GT(factor.Quantile(0.999), 1.1);
+}
+
 TEST(VariationTest, OffLeavesConstants) {
   const Variation off = Variation::Off();
   EXPECT_TRUE(ComputeTime(1, off.compute_cv).IsConstant());
   EXPECT_TRUE(NetworkTime({1, 0.5}, off).IsConstant());
   EXPECT_TRUE(StepFactor(1, off).IsConstant());
+  EXPECT_TRUE(RareFactor(off).IsConstant());
   EXPECT_EQ(SlowestFactor(1000, off), 1);
 }
 
