@@ -1,0 +1,155 @@
+#include "core/step/schedules/nominal_run.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <array>
+
+#include "core/base/check.h"
+
+namespace prism::step {
+namespace {
+
+constexpr double kNotYet = -1;
+
+class Runner {
+ public:
+  Runner(const PipelineOrder& order, const OperationTimes& times)
+      : order_(order), times_(times), next_(order.stages(), 0) {
+    run_.stages.resize(order.stages());
+    for (auto& left : left_) {
+      left.assign(
+          static_cast<size_t>(order.virtual_stages()) * order.microbatches,
+          kNotYet);
+    }
+    for (int stage = 0; stage < order.stages(); ++stage) {
+      run_.stages[stage].start.reserve(order.operations[stage].size());
+    }
+  }
+
+  absl::StatusOr<NominalRun> Run() {
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (int stage = 0; stage < order_.stages(); ++stage) {
+        while (Advance(stage)) moved = true;
+      }
+    }
+    for (int stage = 0; stage < order_.stages(); ++stage) {
+      if (next_[stage] < order_.operations[stage].size()) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "pipeline order: stages wait for each other in a circle; stage ",
+            stage, " is stuck at the ",
+            Describe(order_.operations[stage][next_[stage]])));
+      }
+      run_.seconds = std::max(run_.seconds, run_.stages[stage].end);
+    }
+    return std::move(run_);
+  }
+
+ private:
+  // Runs the stage's next operation if what it needs has run.
+  bool Advance(int stage) {
+    const auto& operations = order_.operations[stage];
+    if (next_[stage] == operations.size()) return false;
+    const Operation& op = operations[next_[stage]];
+    const double arrival = Arrival(op);
+    if (arrival == kNotYet) return false;
+    StageRun& run = run_.stages[stage];
+    const double start = std::max(run.end, arrival);
+    const double seconds = Duration(op);
+    run.start.push_back(start);
+    run.busy += seconds;
+    run.end = start + seconds;
+    left_[static_cast<int>(op.phase)][order_.index(op)] =
+        run.end + (WeightFollows(stage) ? times_.weight[op.virtual_stage] : 0);
+    ++next_[stage];
+    return true;
+  }
+
+  // When what `op` needs from other operations is there, or kNotYet.
+  double Arrival(const Operation& op) const {
+    const int u = op.virtual_stage;
+    if (op.phase == Phase::kForward) {
+      return order_.is_first(u) ? 0 : Hopped(op, u - 1, times_.hop[u - 1]);
+    }
+    if (op.phase == Phase::kBackward && !order_.is_last(u)) {
+      return Hopped(op, u + 1, times_.hop[u]);
+    }
+    // What it needs ran before it on the same stage.
+    return 0;
+  }
+
+  double Hopped(Operation op, int from, double hop) const {
+    op.virtual_stage = from;
+    const double left =
+        left_[static_cast<int>(op.phase)][order_.index(op)];
+    return left == kNotYet ? kNotYet : left + hop;
+  }
+
+  double Duration(const Operation& op) const {
+    const int u = op.virtual_stage;
+    switch (op.phase) {
+      case Phase::kForward:
+        return times_.forward[u];
+      case Phase::kBackward:
+        return times_.backward[u] +
+               (order_.splits_backward ? 0 : times_.weight[u]);
+      case Phase::kBackwardWeight:
+        return times_.weight[u];
+    }
+    return 0;
+  }
+
+  // The next operation of `stage` is a backward that is run as one with the
+  // weight part behind it.
+  bool WeightFollows(int stage) const {
+    if (!order_.joins_backward) return false;
+    const auto& operations = order_.operations[stage];
+    const size_t at = next_[stage];
+    if (operations[at].phase != Phase::kBackward) return false;
+    Operation weight = operations[at];
+    weight.phase = Phase::kBackwardWeight;
+    return at + 1 < operations.size() && operations[at + 1] == weight;
+  }
+
+  const PipelineOrder& order_;
+  const OperationTimes& times_;
+  std::vector<size_t> next_;
+  // When an operation's result leaves, by phase and PipelineOrder::index.
+  std::array<std::vector<double>, kPhases> left_;
+  NominalRun run_;
+};
+
+}  // namespace
+
+OperationTimes UniformTimes(const PipelineOrder& order,
+                            const UniformTime& time) {
+  const int count = order.virtual_stages();
+  OperationTimes times;
+  times.forward.assign(count, time.forward);
+  times.backward.assign(count, time.backward);
+  times.weight.assign(count, time.weight);
+  for (int u = 0; u + 1 < count; ++u) {
+    const bool local = order.stage_of[u] == order.stage_of[u + 1];
+    times.hop.push_back(local ? 0 : time.hop);
+  }
+  return times;
+}
+
+absl::StatusOr<NominalRun> RunNominally(const PipelineOrder& order,
+                                        const OperationTimes& times) {
+  const size_t count = order.stage_of.size();
+  PRISM_CHECK(times.forward.size() == count && times.backward.size() == count);
+  PRISM_CHECK(times.weight.size() == count && times.hop.size() + 1 == count);
+  return Runner(order, times).Run();
+}
+
+double LongestIdle(const NominalRun& run) {
+  double longest = 0;
+  for (const StageRun& stage : run.stages) {
+    longest = std::max(longest, stage.idle());
+  }
+  return longest;
+}
+
+}  // namespace prism::step
