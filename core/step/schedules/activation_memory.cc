@@ -40,9 +40,9 @@ std::vector<double> PeakMicrobatches(const PipelineOrder& order,
                                      double for_weight) {
   const double whole =
       static_cast<double>(order.stages()) / order.chain_length();
-  return PeakActivations(order, std::vector<ActivationSize>(
-                                    order.stage_of.size(),
-                                    {whole, whole * for_weight}));
+  return PeakActivations(
+      order, std::vector<ActivationSize>(order.stage_of.size(),
+                                         {whole, whole * for_weight}));
 }
 
 }  // namespace prism::step

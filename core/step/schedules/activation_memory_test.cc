@@ -30,18 +30,17 @@ TEST(PeakActivationsTest, AWholeBackwardFreesAll) {
 
 TEST(PeakActivationsTest, TheWeightPartKeepsItsShare) {
   const auto late = OneStage(
-      {{F, 0, 0}, {B, 0, 0}, {F, 0, 1}, {B, 0, 1}, {W, 0, 0}, {W, 0, 1}},
-      true);
+      {{F, 0, 0}, {B, 0, 0}, {F, 0, 1}, {B, 0, 1}, {W, 0, 0}, {W, 0, 1}}, true);
   EXPECT_THAT(PeakActivations(late, {{10, 4}}), ElementsAre(14));
   const auto early = OneStage(
-      {{F, 0, 0}, {B, 0, 0}, {W, 0, 0}, {F, 0, 1}, {B, 0, 1}, {W, 0, 1}},
-      true);
+      {{F, 0, 0}, {B, 0, 0}, {W, 0, 0}, {F, 0, 1}, {B, 0, 1}, {W, 0, 1}}, true);
   EXPECT_THAT(PeakActivations(early, {{10, 4}}), ElementsAre(10));
 }
 
 // Stage 0 keeps three micro-batches of 5, stage 1 two of 7, stage 2 one of 2.
 TEST(PeakActivationsTest, SizesAreThoseOfTheVirtualStage) {
-  const auto order = ClassicOrder(ScheduleKind::kOneForwardOneBackward, 3, 1, 6);
+  const auto order =
+      ClassicOrder(ScheduleKind::kOneForwardOneBackward, 3, 1, 6);
   EXPECT_THAT(PeakActivations(order, {{5, 0}, {7, 0}, {2, 0}}),
               ElementsAre(15, 14, 2));
 }

@@ -38,10 +38,9 @@ class Search {
       TryLists("V list", VPlacement(stages(), microbatches()));
     }
     if (!best_) {
-      return absl::ResourceExhaustedError(
-          absl::StrCat("no pipeline order of ", stages(), " stages and ",
-                       microbatches(), " micro-batches keeps within memory of ",
-                       limits_.memory));
+      return absl::ResourceExhaustedError(absl::StrCat(
+          "no pipeline order of ", stages(), " stages and ", microbatches(),
+          " micro-batches keeps within memory of ", limits_.memory));
     }
     Exchange();
     return *std::move(best_);
@@ -84,7 +83,7 @@ class Search {
   void TryLists(const std::string& name, const PipelineOrder& placement) {
     const auto times = MergedTimes(pieces_, placement);
     const auto sizes = MergedSizes(pieces_, placement);
-    for (double reach : {kInfinite, 2.0, 1.0}) {
+    for (double reach : {kInfinite, 2.0, 1.5, 1.0, 0.75, 0.5}) {
       for (double patience : {0.0, 0.5, 1.0}) {
         for (bool forwards_first : {false, true}) {
           auto order =

@@ -27,11 +27,13 @@ class DualStage {
   DualStage(int depth, int depths, int count, Stream near, Stream far)
       : depth_(depth), depths_(depths), count_(count), near_(near), far_(far) {}
 
-  std::vector<Operation> Run() && {
+  // Puts the stage's operations into `order`.
+  void Run(int stage, PipelineOrder& order) && {
     WarmUp();
     Meet();
     WindDown();
-    return std::move(operations_);
+    for (const Operation& op : whole_) order.joined[order.index(op)] = true;
+    order.operations[stage] = std::move(operations_);
   }
 
  private:
@@ -98,6 +100,7 @@ class DualStage {
   }
   void WholeBackward(Stream& stream) {
     BackwardInput(stream);
+    whole_.push_back(operations_.back());
     operations_.push_back(waiting_.back());
     waiting_.pop_back();
   }
@@ -105,14 +108,14 @@ class DualStage {
   int depth_, depths_, count_;
   Stream near_, far_;
   std::deque<Operation> waiting_;  // weight parts put off
+  std::vector<Operation> whole_;   // backwards with their weight parts
   std::vector<Operation> operations_;
 };
 
 absl::Status TooFew(int stages, int microbatches) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("DualPipe has ", microbatches,
-                   " micro-batches; it needs at least twice its ", stages,
-                   " stages"));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "DualPipe has ", microbatches,
+      " micro-batches; it needs at least twice its ", stages, " stages"));
 }
 
 }  // namespace
@@ -127,15 +130,14 @@ absl::StatusOr<PipelineOrder> DualPipeOrder(int stages, int microbatches) {
   PipelineOrder order = LoopedPlacement(stages, 2, microbatches);
   order.chains = 2;
   order.splits_backward = true;
-  order.joins_backward = true;
+  order.joined.resize(order.passes());
   for (int s = 0; s < stages; ++s) {
     order.stage_of[2 * stages - 1 - s] = s;
     Stream down{s, 0}, up{2 * stages - 1 - s, microbatches / 2};
     const bool upper = s < stages / 2;
-    order.operations[s] =
-        DualStage(upper ? s : stages - 1 - s, stages / 2, microbatches / 2,
-                  upper ? down : up, upper ? up : down)
-            .Run();
+    DualStage(upper ? s : stages - 1 - s, stages / 2, microbatches / 2,
+              upper ? down : up, upper ? up : down)
+        .Run(s, order);
   }
   return order;
 }
@@ -143,11 +145,10 @@ absl::StatusOr<PipelineOrder> DualPipeOrder(int stages, int microbatches) {
 absl::StatusOr<PipelineOrder> DualPipeVOrder(int stages, int microbatches) {
   if (microbatches < 2 * stages) return TooFew(stages, microbatches);
   PipelineOrder order = VPlacement(stages, microbatches);
-  order.joins_backward = true;
+  order.joined.resize(order.passes());
   for (int s = 0; s < stages; ++s) {
-    order.operations[s] =
-        DualStage(s, stages, microbatches, {s, 0}, {2 * stages - 1 - s, 0})
-            .Run();
+    DualStage(s, stages, microbatches, {s, 0}, {2 * stages - 1 - s, 0})
+        .Run(s, order);
   }
   return order;
 }

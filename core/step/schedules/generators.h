@@ -65,14 +65,15 @@ PipelineOrder ThirdMemoryVOrder(int stages, int microbatches);
 // DualPipe (DeepSeek-V3 technical report, arXiv 2412.19437, section 3.2.1):
 // micro-batches enter from both ends, half at each; every stage holds two
 // stages' parameters. Two chains. Memory p + 1; bubble
-// (p / 2 - 1)(F&B + (B + W) - 3W), with F&B = F + B + W where a forward beside
-// a backward takes as long as both.
+// (p / 2 - 1)(F&B + (B + W) - 3W), with F&B the time of a forward and a
+// backward run beside each other. Here they follow each other, forward first,
+// and the bubble is half of that at F = B = W.
 //
 // Errors: INVALID_ARGUMENT if p or m is odd, or m < 2p.
 absl::StatusOr<PipelineOrder> DualPipeOrder(int stages, int microbatches);
 
 // Its V form, DualPipe cut in half: virtual stages s and 2p - 1 - s on stage
-// s, one chain. Memory p + 1/2; bubble (p - 1)(F&B + (B + W) - 3W) / 2.
+// s, one chain. Memory p + 1/2; bubble as of 2p stages with half the times.
 //
 // Errors: INVALID_ARGUMENT if m < 2p.
 absl::StatusOr<PipelineOrder> DualPipeVOrder(int stages, int microbatches);

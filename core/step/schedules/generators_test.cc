@@ -41,12 +41,11 @@ class ScheduleTest : public testing::TestWithParam<Schedule> {};
 TEST_P(ScheduleTest, IsValidAndKeepsItsMemoryOnAnyShape) {
   std::mt19937_64 random(20241130);
   for (int i = 0; i < kShapes; ++i) {
-    const Shape shape =
-        GetParam().fit({1 + static_cast<int>(random() % 8),
-                        1 + static_cast<int>(random() % 4),
-                        1 + static_cast<int>(random() % 20)});
-    SCOPED_TRACE(testing::Message() << "p " << shape.p << " v " << shape.v
-                                    << " m " << shape.m);
+    const Shape shape = GetParam().fit({1 + static_cast<int>(random() % 8),
+                                        1 + static_cast<int>(random() % 4),
+                                        1 + static_cast<int>(random() % 20)});
+    SCOPED_TRACE(testing::Message()
+                 << "p " << shape.p << " v " << shape.v << " m " << shape.m);
     const PipelineOrder order = GetParam().order(shape);
     const auto status = Validate(order);
     ASSERT_TRUE(status.ok()) << status;
@@ -87,8 +86,7 @@ std::vector<Schedule> Schedules() {
          return *InterleavedOrder(x.p, x.v, x.m, SmallestGroup(x.p, x.m));
        },
        InterleavedMemory},
-      {"BreadthFirst",
-       [](Shape x) { return BreadthFirstOrder(x.p, x.v, x.m); },
+      {"BreadthFirst", [](Shape x) { return BreadthFirstOrder(x.p, x.v, x.m); },
        [](Shape x, int) { return x.m; }},
       {"H1", [](Shape x) { return ZeroBubbleH1Order(x.p, x.m); },
        [](Shape x, int) { return std::min(x.p, x.m); }},
@@ -124,7 +122,8 @@ TEST(InterleavedOrderTest, GroupsTakeChunksInTurn) {
   std::string forwards;
   for (const Operation& op : order.operations[0]) {
     if (op.phase != Phase::kForward) continue;
-    forwards += std::to_string(op.microbatch) + (op.virtual_stage < 4 ? "a" : "b");
+    forwards +=
+        std::to_string(op.microbatch) + (op.virtual_stage < 4 ? "a" : "b");
   }
   EXPECT_EQ(forwards, "0a1a2a3a4a0b1b2b3b4b5a6a7a8a5b6b7b8b");
 }
@@ -142,7 +141,7 @@ TEST(InterleavedOrderTest, RefusesGroupsThatStall) {
 
 TEST(SmallestGroupTest, LeavesNothingOrAFullPipeline) {
   EXPECT_EQ(SmallestGroup(4, 8), 4);
-  EXPECT_EQ(SmallestGroup(4, 9), 5);   // 5 and 4
+  EXPECT_EQ(SmallestGroup(4, 9), 5);  // 5 and 4
   EXPECT_EQ(SmallestGroup(4, 7), 7);
   EXPECT_EQ(SmallestGroup(4, 3), 3);
 }

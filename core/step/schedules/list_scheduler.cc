@@ -126,7 +126,8 @@ class ListScheduler {
     const Operation op{Phase::kForward, u, i};
     if (u == 0) return Choice{op, stage.free};
     if (Done(u - 1, Phase::kForward) <= i) return std::nullopt;
-    return Choice{op, std::max(stage.free, Left(u - 1, op) + times_.hop[u - 1])};
+    return Choice{op,
+                  std::max(stage.free, Left(u - 1, op) + times_.hop[u - 1])};
   }
 
   std::optional<Choice> Backward(const Stage& stage, int u) const {

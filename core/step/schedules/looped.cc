@@ -37,8 +37,7 @@ void Interleave(const std::vector<Visit>& visits, int stage, int chunks,
   const int count = static_cast<int>(visits.size());
   for (int k = 0; k < count + warm_up; ++k) {
     if (k < count) {
-      operations.push_back({Phase::kForward,
-                            visits[k].chunk * stages + stage,
+      operations.push_back({Phase::kForward, visits[k].chunk * stages + stage,
                             visits[k].microbatch});
     }
     if (k >= warm_up) {
@@ -77,10 +76,10 @@ int SmallestGroup(int stages, int microbatches) {
 absl::StatusOr<PipelineOrder> InterleavedOrder(int stages, int chunks,
                                                int microbatches, int group) {
   if (!IsGroup(stages, microbatches, group)) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "group is ", group, "; it must be at least the ", stages,
-        " stages and leave a remainder of the ", microbatches,
-        " micro-batches that is 0 or at least the stages"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("group is ", group, "; it must be at least the ", stages,
+                     " stages and leave a remainder of the ", microbatches,
+                     " micro-batches that is 0 or at least the stages"));
   }
   PipelineOrder order = LoopedPlacement(stages, chunks, microbatches);
   const auto visits = Visits(chunks, microbatches, group);

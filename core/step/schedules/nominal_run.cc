@@ -18,9 +18,7 @@ class Runner {
       : order_(order), times_(times), next_(order.stages(), 0) {
     run_.stages.resize(order.stages());
     for (auto& left : left_) {
-      left.assign(
-          static_cast<size_t>(order.virtual_stages()) * order.microbatches,
-          kNotYet);
+      left.assign(order.passes(), kNotYet);
     }
     for (int stage = 0; stage < order.stages(); ++stage) {
       run_.stages[stage].start.reserve(order.operations[stage].size());
@@ -61,7 +59,7 @@ class Runner {
     run.busy += seconds;
     run.end = start + seconds;
     left_[static_cast<int>(op.phase)][order_.index(op)] =
-        run.end + (WeightFollows(stage) ? times_.weight[op.virtual_stage] : 0);
+        run.end + (order_.is_joined(op) ? times_.weight[op.virtual_stage] : 0);
     ++next_[stage];
     return true;
   }
@@ -81,8 +79,7 @@ class Runner {
 
   double Hopped(Operation op, int from, double hop) const {
     op.virtual_stage = from;
-    const double left =
-        left_[static_cast<int>(op.phase)][order_.index(op)];
+    const double left = left_[static_cast<int>(op.phase)][order_.index(op)];
     return left == kNotYet ? kNotYet : left + hop;
   }
 
@@ -98,18 +95,6 @@ class Runner {
         return times_.weight[u];
     }
     return 0;
-  }
-
-  // The next operation of `stage` is a backward that is run as one with the
-  // weight part behind it.
-  bool WeightFollows(int stage) const {
-    if (!order_.joins_backward) return false;
-    const auto& operations = order_.operations[stage];
-    const size_t at = next_[stage];
-    if (operations[at].phase != Phase::kBackward) return false;
-    Operation weight = operations[at];
-    weight.phase = Phase::kBackwardWeight;
-    return at + 1 < operations.size() && operations[at + 1] == weight;
   }
 
   const PipelineOrder& order_;

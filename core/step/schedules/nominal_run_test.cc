@@ -34,7 +34,7 @@ TEST(RunNominallyTest, WaitsForTheHopAndTheStage) {
 PipelineOrder TwoStages(bool joined) {
   PipelineOrder order = LoopedPlacement(2, 1, 1);
   order.splits_backward = true;
-  order.joins_backward = joined;
+  if (joined) order.joined.assign(2, true);
   order.operations = {{{F, 0, 0}, {B, 0, 0}, {W, 0, 0}},
                       {{F, 1, 0}, {B, 1, 0}, {W, 1, 0}}};
   return order;

@@ -24,9 +24,12 @@ absl::Status CheckShape(const PipelineOrder& order) {
   }
   for (int stage : order.stage_of) {
     if (stage < 0 || stage >= order.stages()) {
-      return Broken(absl::StrCat("virtual stages lie on stage ", stage,
-                                 " of ", order.stages()));
+      return Broken(absl::StrCat("virtual stages lie on stage ", stage, " of ",
+                                 order.stages()));
     }
+  }
+  if (!order.joined.empty() && order.joined.size() != order.passes()) {
+    return Broken("joined does not have one entry for each backward");
   }
   return absl::OkStatus();
 }
@@ -41,8 +44,7 @@ bool Belongs(const PipelineOrder& order, int stage, const Operation& op) {
 }
 
 absl::Status CheckComplete(const PipelineOrder& order) {
-  std::vector<uint8_t> done(
-      static_cast<size_t>(order.virtual_stages()) * order.microbatches);
+  std::vector<uint8_t> done(order.passes());
   size_t operations = 0;
   for (int stage = 0; stage < order.stages(); ++stage) {
     for (const Operation& op : order.operations[stage]) {
@@ -60,8 +62,23 @@ absl::Status CheckComplete(const PipelineOrder& order) {
   const size_t expected = static_cast<size_t>(order.chain_length()) *
                           order.microbatches * (order.splits_backward ? 3 : 2);
   if (operations != expected) {
-    return Broken(absl::StrCat("has ", operations, " operations, needs ",
-                               expected));
+    return Broken(
+        absl::StrCat("has ", operations, " operations, needs ", expected));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckJoined(const PipelineOrder& order) {
+  for (const auto& operations : order.operations) {
+    for (size_t at = 0; at < operations.size(); ++at) {
+      if (!order.is_joined(operations[at])) continue;
+      Operation weight = operations[at];
+      weight.phase = Phase::kBackwardWeight;
+      if (at + 1 == operations.size() || operations[at + 1] != weight) {
+        return Broken("the " + Describe(weight) +
+                      " does not follow the backward it is joined to");
+      }
+    }
   }
   return absl::OkStatus();
 }
@@ -69,16 +86,17 @@ absl::Status CheckComplete(const PipelineOrder& order) {
 }  // namespace
 
 std::string Describe(const Operation& operation) {
-  constexpr std::array<const char*, kPhases> kNames = {
-      "forward", "backward", "weight part"};
+  constexpr std::array<const char*, kPhases> kNames = {"forward", "backward",
+                                                       "weight part"};
   return absl::StrCat(kNames[static_cast<int>(operation.phase)],
                       " of micro-batch ", operation.microbatch,
                       " on virtual stage ", operation.virtual_stage);
 }
 
 absl::Status Validate(const PipelineOrder& order) {
-  if (auto status = CheckShape(order); !status.ok()) return status;
-  if (auto status = CheckComplete(order); !status.ok()) return status;
+  for (auto check : {CheckShape, CheckComplete, CheckJoined}) {
+    if (auto status = check(order); !status.ok()) return status;
+  }
   return RunNominally(order, UniformTimes(order, {})).status();
 }
 

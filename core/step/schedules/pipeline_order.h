@@ -30,9 +30,10 @@ struct PipelineOrder {
   // Backwards are kBackward, for inputs, and kBackwardWeight; else kBackward
   // is the whole of it.
   bool splits_backward = false;
-  // A backward whose weight part follows at once is run as one: its gradient
-  // leaves when both are done. Else it leaves after the input part.
-  bool joins_backward = false;
+  // By index(): backwards whose weight part follows at once and is run as one
+  // with them, so that the gradient leaves when both are done. Else it leaves
+  // after the input part. Empty: none.
+  std::vector<bool> joined;
   // Stage -> its operations.
   std::vector<std::vector<Operation>> operations;
 
@@ -50,14 +51,21 @@ struct PipelineOrder {
   }
   // Among all operations of a phase.
   size_t index(const Operation& op) const {
-    return static_cast<size_t>(op.virtual_stage) * microbatches +
-           op.microbatch;
+    return static_cast<size_t>(op.virtual_stage) * microbatches + op.microbatch;
+  }
+  // How many indices there are.
+  size_t passes() const {
+    return static_cast<size_t>(virtual_stages()) * microbatches;
+  }
+  bool is_joined(const Operation& op) const {
+    return op.phase == Phase::kBackward && !joined.empty() && joined[index(op)];
   }
 };
 
 // OK if the order is complete (each operation exactly once, on its stage, a
-// backward after its forward, a weight part after its backward) and free of
-// deadlock: the stages' orders do not wait for each other in a circle.
+// backward after its forward, a weight part after its backward and right after
+// one that it is joined to) and free of deadlock: the stages' orders do not
+// wait for each other in a circle.
 //
 // Errors: INVALID_ARGUMENT, naming the stage and the operation.
 absl::Status Validate(const PipelineOrder& order);

@@ -41,8 +41,7 @@ INSTANTIATE_TEST_SUITE_P(
                "no virtual stages"},
         Broken{"UnevenChains", [](O& o) { o.chains = 2; }, "unevenly"},
         Broken{"NoSuchStage", [](O& o) { o.stage_of[1] = 3; }, "stage 3 of 3"},
-        Broken{"OtherStage",
-               [](O& o) { o.operations[1][0].virtual_stage = 2; },
+        Broken{"OtherStage", [](O& o) { o.operations[1][0].virtual_stage = 2; },
                "forward of micro-batch 0 on virtual stage 2 is not its own"},
         Broken{"NoSuchMicrobatch",
                [](O& o) { o.operations[1][0].microbatch = 4; },
@@ -51,18 +50,18 @@ INSTANTIATE_TEST_SUITE_P(
                "is not its own"},
         Broken{"Missing", [](O& o) { o.operations[0].pop_back(); },
                "has 35 operations, needs 36"},
-        Broken{"Twice",
-               [](O& o) { o.operations[0][1] = o.operations[0][0]; },
+        Broken{"Twice", [](O& o) { o.operations[0][1] = o.operations[0][0]; },
                "runs twice or before"},
         Broken{"BackwardFirst",
-               [](O& o) {
-                 std::swap(o.operations[2][0], o.operations[2][1]);
-               },
+               [](O& o) { std::swap(o.operations[2][0], o.operations[2][1]); },
                "stage 2: backward of micro-batch 0 on virtual stage 2 runs"},
+        Broken{"ShortJoined", [](O& o) { o.joined.resize(1); },
+               "one entry for each backward"},
+        Broken{"WeightNotJoined",
+               [](O& o) { o.joined.assign(o.passes(), true); },
+               "weight part of micro-batch 0 on virtual stage 1 does not"},
         Broken{"WeightFirst",
-               [](O& o) {
-                 std::swap(o.operations[0][3], o.operations[0][4]);
-               },
+               [](O& o) { std::swap(o.operations[0][3], o.operations[0][4]); },
                "weight part of micro-batch 0"}),
     [](const auto& test) { return test.param.name; });
 

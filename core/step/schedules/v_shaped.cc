@@ -166,9 +166,8 @@ std::vector<Operation> Repeated(const BuildingBlock& block, int stage,
       }
     }
   }
-  std::sort(timed.begin(), timed.end(), [](const auto& a, const auto& b) {
-    return a.first < b.first;
-  });
+  std::sort(timed.begin(), timed.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<Operation> operations;
   for (const auto& [slot, op] : timed) operations.push_back(op);
   return operations;
@@ -183,8 +182,7 @@ PipelineOrder BlockOrder(int stages, int microbatches,
     order.operations[s] = Repeated(block, s, stages, microbatches);
   }
   const std::vector<ActivationSize> chunks(order.stage_of.size(), {1, 1});
-  return FillWithWeights(order, UniformTimes(order, {}), chunks, 2 * memory,
-                         0);
+  return FillWithWeights(order, UniformTimes(order, {}), chunks, 2 * memory, 0);
 }
 
 }  // namespace

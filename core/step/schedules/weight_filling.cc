@@ -24,9 +24,7 @@ class Filler {
         filled_(order),
         stages_(order.stages()) {
     for (auto& left : left_) {
-      left.assign(
-          static_cast<size_t>(order.virtual_stages()) * order.microbatches,
-          kNotYet);
+      left.assign(order.passes(), kNotYet);
     }
     for (int s = 0; s < order.stages(); ++s) {
       filled_.operations[s].clear();
@@ -138,7 +136,7 @@ PipelineOrder FillWithWeights(const PipelineOrder& order,
                               const OperationTimes& times,
                               const std::vector<ActivationSize>& sizes,
                               double memory, double overrun) {
-  PRISM_CHECK(order.splits_backward && !order.joins_backward);
+  PRISM_CHECK(order.splits_backward && order.joined.empty());
   PRISM_CHECK(sizes.size() == order.stage_of.size());
   return Filler(order, times, sizes, memory, overrun).Run();
 }

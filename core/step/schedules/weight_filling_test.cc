@@ -38,8 +38,8 @@ TEST(FillWithWeightsTest, DelaysNoForwardAndNoBackward) {
   std::uniform_real_distribution<double> real(0.2, 3);
   for (int i = 0; i < 300; ++i) {
     const int p = 1 + random() % 6, m = 1 + random() % 15;
-    const PipelineOrder order = random() % 2 == 0 ? ZeroBubbleH2Order(p, m)
-                                                  : ZeroBubbleVOrder(p, m);
+    const PipelineOrder order =
+        random() % 2 == 0 ? ZeroBubbleH2Order(p, m) : ZeroBubbleVOrder(p, m);
     const OperationTimes times = UniformTimes(
         order, {real(random), real(random), real(random), real(random)});
     const std::vector<ActivationSize> sizes(order.stage_of.size());
