@@ -99,13 +99,12 @@ class BuildingBlock {
     int forward_down, forward_up, backward_down, backward_up;
   };
 
-  // The way back up starts `turn` slots later than it could.
-  BuildingBlock(int stages, const Slopes& slopes, int turn)
+  BuildingBlock(int stages, const Slopes& slopes)
       : taken_(stages), stages_(stages) {
     const int last = stages - 1;
     Place(Phase::kForward, kDown, 0, 0, slopes.forward_down);
-    Place(Phase::kForward, kUp, Slot(Phase::kForward, kDown, last) + 1 + turn,
-          last, -slopes.forward_up);
+    Place(Phase::kForward, kUp, Slot(Phase::kForward, kDown, last) + 1, last,
+          -slopes.forward_up);
     Place(Phase::kBackward, kUp, Slot(Phase::kForward, kUp, 0) + 1, 0,
           slopes.backward_down);
     Place(Phase::kBackward, kDown, Slot(Phase::kBackward, kUp, last) + 1, last,
@@ -196,16 +195,13 @@ PipelineOrder ZeroBubbleVOrder(int stages, int microbatches) {
 }
 
 PipelineOrder HalfMemoryVOrder(int stages, int microbatches) {
-  // With an even number of stages the earliest turn puts a weight part late.
-  const int turn = stages % 2 == 0 ? 2 : 0;
-  return BlockOrder(stages, microbatches,
-                    BuildingBlock(stages, {1, 2, 1, 2}, turn),
+  return BlockOrder(stages, microbatches, BuildingBlock(stages, {1, 2, 1, 2}),
                     (stages + 2) / 2);
 }
 
 PipelineOrder ThirdMemoryVOrder(int stages, int microbatches) {
-  return BlockOrder(stages, microbatches,
-                    BuildingBlock(stages, {1, 1, 1, 1}, 0), (stages + 4) / 3);
+  return BlockOrder(stages, microbatches, BuildingBlock(stages, {1, 1, 1, 1}),
+                    (stages + 4) / 3);
 }
 
 }  // namespace prism::step
