@@ -71,7 +71,8 @@ struct Constants {
   OverlapCosts overlap;
   HostSpeeds host;
   // Fitted to A100 runs of 2021 to 2023 by tests/accuracy/fit_steps/fit. The
-  // pieces: a layer has 12 tensors, and DeepSpeed gathers one at a time.
+  // pieces rest on two runs alone: DeepSpeed gathers one tensor at a time, of
+  // which a layer has 12; nothing explains the other half.
   FrameworkCosts megatron_lm = {.operation_seconds = 0.62e-3,
                                 .layer_forward_seconds = 0.71e-3,
                                 .layer_backward_seconds = 1.68e-3,

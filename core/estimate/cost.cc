@@ -29,9 +29,10 @@ hardware::CollectiveKind KindOf(workload::CollectiveKind kind) {
       return hardware::CollectiveKind::kAllGather;
     case workload::CollectiveKind::kReduceScatter:
       return hardware::CollectiveKind::kReduceScatter;
+    case workload::CollectiveKind::kAllToAll:
+      return hardware::CollectiveKind::kAllToAll;
     case workload::CollectiveKind::kAllReduce:
-    case workload::CollectiveKind::kAllToAll:  // of context groups alone
-    case workload::CollectiveKind::kPass:
+    case workload::CollectiveKind::kPass:  // messages, no collective
       return hardware::CollectiveKind::kAllReduce;
   }
   return hardware::CollectiveKind::kAllReduce;
@@ -205,10 +206,6 @@ LinkTime Cost::TimeOver(const workload::Collective& collective,
   if (collective.kind == workload::CollectiveKind::kPass) {
     time = Scaled(fabric_.TransferTime(collective.bytes, LevelOf(group.shape)),
                   collective.steps);
-  } else if (collective.kind == workload::CollectiveKind::kAllToAll) {
-    const auto n = static_cast<double>(group.shape.members);
-    time = fabric_.TransferTime(collective.bytes * (n - 1) / n,
-                                LevelOf(group.shape));
   } else {
     time = fabric_.CollectiveTime(KindOf(collective.kind), collective.bytes,
                                   group.shape);

@@ -9,6 +9,7 @@
 #include "core/estimate/closing_costs.h"
 #include "core/estimate/costed_task.h"
 #include "core/estimate/part_costs.h"
+#include "core/estimate/pipeline_clock.h"
 #include "core/step/schedule.h"
 
 namespace prism::estimate {
@@ -34,18 +35,6 @@ int GroupOf(Meeting meeting) {
       return kDataGroup;
   }
   return step::kNoGroup;
-}
-
-step::ScheduleKind ScheduleOf(workload::Schedule schedule) {
-  switch (schedule) {
-    case workload::Schedule::kGpipe:
-      return step::ScheduleKind::kGpipe;
-    case workload::Schedule::kOneForwardOneBackward:
-      return step::ScheduleKind::kOneForwardOneBackward;
-    case workload::Schedule::kInterleaved:
-      return step::ScheduleKind::kInterleaved;
-  }
-  return step::ScheduleKind::kOneForwardOneBackward;
 }
 
 class GraphBuilder final {

@@ -18,18 +18,6 @@ hardware::Cluster Alike(hardware::Cluster cluster) {
   return cluster;
 }
 
-step::ScheduleKind ScheduleOf(workload::Schedule schedule) {
-  switch (schedule) {
-    case workload::Schedule::kGpipe:
-      return step::ScheduleKind::kGpipe;
-    case workload::Schedule::kOneForwardOneBackward:
-      return step::ScheduleKind::kOneForwardOneBackward;
-    case workload::Schedule::kInterleaved:
-      return step::ScheduleKind::kInterleaved;
-  }
-  return step::ScheduleKind::kOneForwardOneBackward;
-}
-
 // Sizes one after another, as a key.
 class KeyWriter final {
  public:

@@ -26,6 +26,18 @@ bool LaterBy(double added, const std::vector<double>& now,
 
 }  // namespace
 
+step::ScheduleKind ScheduleOf(workload::Schedule schedule) {
+  switch (schedule) {
+    case workload::Schedule::kGpipe:
+      return step::ScheduleKind::kGpipe;
+    case workload::Schedule::kOneForwardOneBackward:
+      return step::ScheduleKind::kOneForwardOneBackward;
+    case workload::Schedule::kInterleaved:
+      return step::ScheduleKind::kInterleaved;
+  }
+  return step::ScheduleKind::kOneForwardOneBackward;
+}
+
 const std::vector<double>& PipelineClock::StageEnds(
     const PipelineTimes& times) {
   Start(times);

@@ -12,8 +12,12 @@
 #include <vector>
 
 #include "core/step/schedule.h"
+#include "core/workload/job.h"
 
 namespace prism::estimate {
+
+// What the step graph calls a job's schedule.
+step::ScheduleKind ScheduleOf(workload::Schedule schedule);
 
 // A pipeline's schedule and times. Seconds.
 struct PipelineTimes {

@@ -57,11 +57,6 @@ double BytesOf(NumberFormat format) {
   return 4;
 }
 
-double StretchSeconds(double device_seconds, double kernels,
-                      double host_seconds_per_kernel) {
-  return std::max(device_seconds, kernels * host_seconds_per_kernel);
-}
-
 OperatorModel::OperatorModel(const Accelerator& accelerator,
                              const OperatorSpeeds& speeds,
                              AttentionLibrary library)

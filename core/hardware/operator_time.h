@@ -74,12 +74,6 @@ class OperatorModel final {
 // Bytes of one element; a half for fp4.
 double BytesOf(NumberFormat format);
 
-// Kernels run one after another, and the host issues one every
-// `host_seconds_per_kernel`: whoever is slower decides how long a stretch of
-// them takes.
-double StretchSeconds(double device_seconds, double kernels,
-                      double host_seconds_per_kernel);
-
 }  // namespace prism::hardware
 
 #endif  // PRISM_CORE_HARDWARE_OPERATOR_TIME_H_

@@ -278,11 +278,6 @@ TEST(AttentionTest, EveryKernelHasItsStart) {
   EXPECT_NEAR(four - one, 3, 1e-9);
 }
 
-TEST(StretchTest, HostOrDeviceDecidesWhicheverIsSlower) {
-  EXPECT_EQ(StretchSeconds(5, 10, 0.25), 5);
-  EXPECT_EQ(StretchSeconds(2, 10, 0.25), 2.5);
-}
-
 TEST(BytesTest, FollowTheFormat) {
   EXPECT_EQ(BytesOf(NumberFormat::kFp32), 4);
   EXPECT_EQ(BytesOf(NumberFormat::kTf32), 4);
