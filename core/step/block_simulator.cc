@@ -34,6 +34,7 @@ void BlockSimulator::ResetClocks(const Elements& elements, bool whole_samples) {
   stride_ = elements.stride();
   rows_ = graph_.grid.lanes * stride_;
   runner_.BeginBlock(elements, whole_samples);
+  if (observer_ != nullptr) observer_->BlockBegins(elements);
   clock_.assign(graph_.grid.stages * rows_, 0);
 }
 
@@ -63,6 +64,9 @@ bool BlockSimulator::RunOperations(const Elements& elements, bool whole_samples,
 
 void BlockSimulator::RunOperation(const PlannedOperation& planned) {
   double* rank_clock = clock(planned.stage);
+  if (observer_ != nullptr) {
+    observer_->OperationBegins(planned, rank_clock, Arrival(planned.receives));
+  }
   if (planned.receives != kAbsent) AwaitArrival(planned, rank_clock);
   const int u = planned.operation.virtual_stage;
   runner_.Run(
@@ -80,12 +84,19 @@ void BlockSimulator::RunOperation(const PlannedOperation& planned) {
       for (size_t e = 0; e < stride_; ++e) hop[e] = arrival[e] - rank_clock[e];
     }
   }
+  if (observer_ != nullptr) {
+    observer_->OperationEnds(planned, rank_clock, Arrival(planned.sends));
+  }
+}
+
+const double* BlockSimulator::Arrival(int slot) const {
+  return slot == kAbsent ? nullptr : &arrival_[slot * rows_];
 }
 
 void BlockSimulator::AwaitArrival(const PlannedOperation& planned,
                                   double* rank_clock) {
   const double* arrival = &arrival_[planned.receives * rows_];
-  if (mode_ == DrawMode::kNominal) {
+  if (runner_.tracks_kinds()) {
     // Of the wait, the hop's own time is communication and the rest bubble.
     const double* hop = &hop_seconds_[planned.receives * stride_];
     for (int lane = 0; lane < graph_.grid.lanes; ++lane) {
@@ -116,11 +127,13 @@ void BlockSimulator::RunClosing() {
   const uint32_t first_id = static_cast<uint32_t>(
       kPhases * graph_.virtual_stages() * graph_.microbatches);
   for (int stage = 0; stage < graph_.grid.stages; ++stage) {
+    if (observer_ != nullptr) observer_->ClosingBegins(stage, clock(stage));
     runner_.Run({.program = graph_.closing[stage],
                  .stage = stage,
                  .stream_operation = first_id + stage},
                 clock(stage));
     DrainStreams(stage);
+    if (observer_ != nullptr) observer_->ClosingEnds(stage, clock(stage));
   }
 }
 

@@ -9,6 +9,7 @@
 #include "core/step/compiled_graph.h"
 #include "core/step/elements.h"
 #include "core/step/program_runner.h"
+#include "core/step/step_observer.h"
 
 namespace prism::step {
 
@@ -41,8 +42,17 @@ class BlockSimulator {
   // Time each rank spent by kind; see ProgramRunner::TrackKinds.
   ProgramRunner& runner() { return runner_; }
 
+  // Shows what is simulated from the next block on; null: to nobody.
+  // Requires: `observer` outlives the simulator or is replaced.
+  void Observe(StepObserver* observer) {
+    observer_ = observer;
+    runner_.Observe(observer);
+  }
+
  private:
   void RunOperation(const PlannedOperation& planned);
+  // Rows of a slot; null where it is kAbsent.
+  const double* Arrival(int slot) const;
   void AwaitArrival(const PlannedOperation& planned, double* clock);
   void DrainStreams(int stage);
 
@@ -50,6 +60,7 @@ class BlockSimulator {
   const StepGraph& graph_;
   const DrawMode mode_;
   ProgramRunner runner_;
+  StepObserver* observer_ = nullptr;
   size_t stride_ = 0;
   size_t rows_ = 0;
   std::vector<double> clock_;    // [stage][lane][element]

@@ -8,6 +8,7 @@
 
 #include "core/stats/sample_quantiles.h"
 #include "core/step/block_simulator.h"
+#include "core/step/sample_worker.h"
 
 namespace prism::step {
 namespace {
@@ -27,80 +28,6 @@ constexpr absl::Duration kAnswerReserve = absl::Milliseconds(2);
 
 constexpr size_t kMostBytes = size_t{4} << 30;
 
-// Step times of samples [first, first + count), simulated by one thread.
-class SampleWorker {
- public:
-  SampleWorker(const CompiledGraph& compiled, uint64_t key, size_t block)
-      : compiled_(compiled),
-        block_size_(block),
-        operations_(compiled, key, DrawMode::kRandom),
-        closing_(compiled, key, DrawMode::kRandom) {}
-
-  bool Run(int64_t first, int64_t count, const base::Budget& budget,
-           double* step_seconds) {
-    FillElements(first, count);
-    if (compiled_.replicas_interact) {
-      if (!operations_.RunOperations(all_, true, budget)) return false;
-      operations_.RunClosing();
-      TakeMaximum(operations_, count, step_seconds);
-      return true;
-    }
-    closing_.ResetClocks(all_, true);
-    for (size_t begin = 0; begin < all_.count; begin += block_size_) {
-      const size_t size = std::min(block_size_, all_.count - begin);
-      part_.Resize(size);
-      std::copy_n(&all_.replica[begin], size, part_.replica.begin());
-      std::copy_n(&all_.sample[begin], size, part_.sample.begin());
-      if (!operations_.RunOperations(part_, false, budget)) return false;
-      CopyClocks(begin, size);
-    }
-    closing_.RunClosing();
-    TakeMaximum(closing_, count, step_seconds);
-    return true;
-  }
-
- private:
-  void FillElements(int64_t first, int64_t count) {
-    const int replicas = compiled_.graph->grid.replicas;
-    all_.Resize(count * replicas);
-    for (size_t e = 0; e < all_.count; ++e) {
-      all_.replica[e] = e % replicas;
-      all_.sample[e] = first + e / replicas;
-    }
-  }
-
-  void CopyClocks(size_t begin, size_t size) {
-    const RankGrid& grid = compiled_.graph->grid;
-    for (int stage = 0; stage < grid.stages; ++stage) {
-      for (int lane = 0; lane < grid.lanes; ++lane) {
-        std::copy_n(operations_.clock(stage) + lane * part_.stride(), size,
-                    closing_.clock(stage) + lane * all_.stride() + begin);
-      }
-    }
-  }
-
-  void TakeMaximum(BlockSimulator& simulator, int64_t count,
-                   double* step_seconds) {
-    const RankGrid& grid = compiled_.graph->grid;
-    std::fill(step_seconds, step_seconds + count, 0.0);
-    for (int stage = 0; stage < grid.stages; ++stage) {
-      for (int lane = 0; lane < grid.lanes; ++lane) {
-        const double* row = simulator.clock(stage) + lane * all_.stride();
-        for (size_t e = 0; e < all_.count; ++e) {
-          double& latest = step_seconds[e / grid.replicas];
-          latest = std::max(latest, row[e]);
-        }
-      }
-    }
-  }
-
-  const CompiledGraph& compiled_;
-  const size_t block_size_;
-  BlockSimulator operations_;
-  BlockSimulator closing_;
-  Elements all_, part_;
-};
-
 class Simulation {
  public:
   Simulation(const CompiledGraph& compiled, const SimulationOptions& options,
@@ -113,7 +40,7 @@ class Simulation {
         chunk_(std::max<int64_t>(
             1, static_cast<int64_t>(block_) / compiled.graph->grid.replicas)) {
     for (int i = 0; i < executor.concurrency(); ++i) {
-      workers_.emplace_back(compiled, options.random_key, block_);
+      workers_.emplace_back(compiled, options.random_key);
     }
   }
 

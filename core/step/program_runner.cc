@@ -55,8 +55,8 @@ void ProgramRunner::BeginBlock(const Elements& elements, bool whole_samples) {
   if (UsesStreams(compiled_)) {
     stream_clock_.assign(graph_.grid.stages * graph_.streams * rows_, 0);
   }
+  before_.resize(rows_);
   if (track_kinds_) {
-    before_.resize(rows_);
     kind_seconds_.assign(graph_.grid.stages * graph_.kinds.size() * rows_, 0);
   }
 }
@@ -210,13 +210,18 @@ void ProgramRunner::RunChain(const Program& program, double* clock) {
   for (const Segment& segment : program.segments) {
     for (int64_t i = 0; i < segment.count; ++i) {
       for (const Task& task : segment.tasks) {
-        if (track_kinds_) std::copy_n(clock, rows_, before_.data());
+        if (track_kinds_ || observer_ != nullptr) {
+          std::copy_n(clock, rows_, before_.data());
+        }
         if (task.group == kNoGroup) {
           AddOwnDraw(task, clock);
         } else {
           AddGroupDraw(task, clock);
         }
         if (track_kinds_) RecordKind(task.kind, before_.data(), clock);
+        if (observer_ != nullptr) {
+          observer_->TaskEnds(task, before_.data(), clock);
+        }
       }
     }
   }
@@ -251,10 +256,14 @@ void ProgramRunner::RunStreams(const Program& program, double* clock) {
         if (task.after.empty()) {
           stats::MaxRows(end, start_.data(), rows_, end);
         }
+        if (observer_ != nullptr) std::copy_n(end, rows_, before_.data());
         if (task.group == kNoGroup) {
           AddOwnDraw(task, end);
         } else {
           AddGroupDraw(task, end);
+        }
+        if (observer_ != nullptr) {
+          observer_->TaskEnds(task, before_.data(), end);
         }
         std::copy_n(end, rows_, stream);
         if (!task.detached) {

@@ -12,6 +12,7 @@
 
 #include "core/step/compiled_graph.h"
 #include "core/step/elements.h"
+#include "core/step/step_observer.h"
 
 namespace prism::step {
 
@@ -54,9 +55,13 @@ class ProgramRunner {
   void Send(const PlannedOperation& planned, const double* clock,
             double* arrival);
 
+  // Shows tasks; null: to nobody. See BlockSimulator::Observe.
+  void Observe(StepObserver* observer) { observer_ = observer; }
+
   // Nominal mode only: where the time went, rows [kind][lane][element] by
   // stage; waiting is the rest. Starts at zero with each block.
   void TrackKinds() { track_kinds_ = true; }
+  bool tracks_kinds() const { return track_kinds_; }
   double KindSeconds(int stage, int kind, int lane, size_t element) const;
   void AddKindSeconds(int stage, int kind, int lane, size_t element,
                       double seconds);
@@ -133,6 +138,7 @@ class ProgramRunner {
   std::vector<double> start_, ends_;
   stats::Sampler::Scratch scratch_;
 
+  StepObserver* observer_ = nullptr;
   bool track_kinds_ = false;
   std::vector<double> kind_seconds_;
 };
