@@ -36,6 +36,7 @@ void BlockSimulator::ResetClocks(const Elements& elements, bool whole_samples) {
   runner_.BeginBlock(elements, whole_samples);
   if (observer_ != nullptr) observer_->BlockBegins(elements);
   clock_.assign(graph_.grid.stages * rows_, 0);
+  if (graph_.is_continuous()) begin_.assign(clock_.size(), 0);
 }
 
 bool BlockSimulator::RunOperations(const Elements& elements, bool whole_samples,
@@ -45,7 +46,11 @@ bool BlockSimulator::RunOperations(const Elements& elements, bool whole_samples,
   hop_seconds_.resize(compiled_.plan.slots * stride_);
   size_t draws = 0;
   for (const PlannedOperation& planned : compiled_.plan.operations) {
-    RunOperation(planned);
+    if (planned.update == kAbsent) {
+      RunOperation(planned);
+    } else {
+      RunUpdate(planned);
+    }
     for (const Segment& segment : graph_.programs[planned.program].segments) {
       draws += segment.count * segment.tasks.size() * rows_;
     }
@@ -123,18 +128,33 @@ void BlockSimulator::DrainStreams(int stage) {
   }
 }
 
+// A rank closes a step when all that it has begun is done.
+void BlockSimulator::RunUpdate(const PlannedOperation& planned) {
+  const int stage = planned.stage;
+  DrainStreams(stage);
+  Close(stage, planned.id);
+  if (planned.update != graph_.steps() - 2) return;
+  std::copy_n(clock(stage), rows_, &begin_[stage * rows_]);
+  if (runner_.tracks_kinds()) runner_.ForgetKinds(stage);
+}
+
 void BlockSimulator::RunClosing() {
+  if (graph_.is_continuous()) return;
   const uint32_t first_id = static_cast<uint32_t>(
       kPhases * graph_.virtual_stages() * graph_.microbatches);
   for (int stage = 0; stage < graph_.grid.stages; ++stage) {
-    if (observer_ != nullptr) observer_->ClosingBegins(stage, clock(stage));
-    runner_.Run({.program = graph_.closing[stage],
-                 .stage = stage,
-                 .stream_operation = first_id + stage},
-                clock(stage));
-    DrainStreams(stage);
-    if (observer_ != nullptr) observer_->ClosingEnds(stage, clock(stage));
+    Close(stage, first_id + stage);
   }
+}
+
+void BlockSimulator::Close(int stage, uint32_t id) {
+  if (observer_ != nullptr) observer_->ClosingBegins(stage, clock(stage));
+  runner_.Run({.program = graph_.closing[stage],
+               .stage = stage,
+               .stream_operation = id},
+              clock(stage));
+  DrainStreams(stage);
+  if (observer_ != nullptr) observer_->ClosingEnds(stage, clock(stage));
 }
 
 }  // namespace prism::step

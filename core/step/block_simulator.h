@@ -29,7 +29,8 @@ class BlockSimulator {
   bool RunOperations(const Elements& elements, bool whole_samples,
                      const base::Budget& budget);
 
-  // Runs the closing of every stage from the clocks in clock(stage).
+  // Runs the closing of every stage from the clocks in clock(stage), unless
+  // the graph is continuous and has closed already.
   // Requires: the block is of whole samples.
   void RunClosing();
 
@@ -38,6 +39,11 @@ class BlockSimulator {
 
   // Rows [lane][element].
   double* clock(int stage) { return &clock_[stage * rows_]; }
+  // When the step began that is measured: the ends of the last update but one
+  // of a continuous graph, else null for the start of the clocks.
+  const double* begin(int stage) const {
+    return begin_.empty() ? nullptr : &begin_[stage * rows_];
+  }
 
   // Time each rank spent by kind; see ProgramRunner::TrackKinds.
   ProgramRunner& runner() { return runner_; }
@@ -51,6 +57,8 @@ class BlockSimulator {
 
  private:
   void RunOperation(const PlannedOperation& planned);
+  void RunUpdate(const PlannedOperation& planned);
+  void Close(int stage, uint32_t id);
   // Rows of a slot; null where it is kAbsent.
   const double* Arrival(int slot) const;
   void AwaitArrival(const PlannedOperation& planned, double* clock);
@@ -64,6 +72,7 @@ class BlockSimulator {
   size_t stride_ = 0;
   size_t rows_ = 0;
   std::vector<double> clock_;    // [stage][lane][element]
+  std::vector<double> begin_;    // the same; empty unless continuous
   std::vector<double> arrival_;  // [slot][lane][element]
   // Nominal mode only: seconds of the hop under way, [slot][element].
   std::vector<double> hop_seconds_;

@@ -58,6 +58,8 @@ absl::StatusOr<CompiledGraph> Compile(const StepGraph& graph) {
   for (const Program& program : graph.programs) {
     compiled.is_chain.push_back(IsChain(program));
   }
+  // The steps of a run are simulated together.
+  compiled.replicas_interact = graph.is_continuous();
   for (const PlannedOperation& planned : compiled.plan.operations) {
     if (SpansReplicas(graph, graph.programs[planned.program])) {
       compiled.replicas_interact = true;

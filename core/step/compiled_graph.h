@@ -49,7 +49,8 @@ struct CompiledGraph {
   // By program: every task waits for the one before it alone, on stream 0, and
   // none is detached, so one clock per rank tells all.
   std::vector<bool> is_chain;
-  // Ranks of different replicas wait for each other before the closing.
+  // Ranks of different replicas may wait for each other before the closing, or
+  // close several times.
   bool replicas_interact = false;
 };
 

@@ -17,6 +17,7 @@ class Planner {
   explicit Planner(const StepGraph& graph)
       : graph_(graph),
         next_(graph.grid.stages, 0),
+        next_update_(graph.grid.stages, 0),
         slot_(2 * size_t(graph.virtual_stages()) * graph.microbatches,
               kAbsent) {}
 
@@ -28,8 +29,10 @@ class Planner {
     while (!runnable.empty()) {
       const int stage = runnable.front();
       runnable.pop_front();
+      UpdateWhereDue(stage);
       while (CanRunNext(stage)) {
         const int receiver = RunNext(stage);
+        UpdateWhereDue(stage);
         if (receiver != kAbsent && receiver != stage) {
           runnable.push_back(receiver);
         }
@@ -75,6 +78,22 @@ class Planner {
     if (next_[stage] == graph_.order[stage].size()) return false;
     const Operation& op = graph_.order[stage][next_[stage]];
     return Source(op) == kAbsent || SlotOf(op, op.virtual_stage) != kAbsent;
+  }
+
+  // Plans the updates that come before the stage's next operation.
+  void UpdateWhereDue(int stage) {
+    if (!graph_.is_continuous()) return;
+    const auto& updates = graph_.updates[stage];
+    int& next = next_update_[stage];
+    for (; next < graph_.steps() && updates[next] == next_[stage]; ++next) {
+      plan_.operations.push_back(
+          {.update = next,
+           .stage = stage,
+           .program = graph_.closing[stage],
+           .id = static_cast<uint32_t>(kPhases * graph_.virtual_stages() *
+                                           graph_.microbatches +
+                                       next * graph_.grid.stages + stage)});
+    }
   }
 
   int TakeSlot() {
@@ -127,7 +146,8 @@ class Planner {
   }
 
   const StepGraph& graph_;
-  std::vector<size_t> next_;  // by stage, index into its order
+  std::vector<size_t> next_;      // by stage, index into its order
+  std::vector<int> next_update_;  // by stage
   std::vector<int> slot_;  // arrivals under way, kAbsent before they are sent
   std::vector<int> free_;
   ExecutionPlan plan_;

@@ -19,7 +19,10 @@ namespace prism::step {
 inline constexpr int kAbsent = -1;
 
 struct PlannedOperation {
-  Operation operation;
+  // The step of a continuous graph that is closed here, or kAbsent. Of an
+  // update, stage, program and id alone are of account.
+  int update = kAbsent;
+  Operation operation = {};
   int stage = 0;
   int program = 0;
   // Unique within the graph; names the operation's random streams.

@@ -54,10 +54,15 @@ NominalStep Summary(const StepGraph& graph, const Elements& elements,
   NominalStep step;
   int stage = 0, lane = 0;
   size_t element = 0;
+  double begin = 0;
   for (int s = 0; s < graph.grid.stages; ++s) {
     for (int l = 0; l < graph.grid.lanes; ++l) {
       for (size_t e = 0; e < elements.count; ++e) {
-        const double end = simulator.clock(s)[l * elements.stride() + e];
+        const size_t i = l * elements.stride() + e;
+        const double end = simulator.clock(s)[i];
+        if (graph.is_continuous()) {
+          begin = std::max(begin, simulator.begin(s)[i]);
+        }
         if (end > step.seconds) {
           step.seconds = end;
           stage = s, lane = l, element = e;
@@ -65,12 +70,17 @@ NominalStep Summary(const StepGraph& graph, const Elements& elements,
       }
     }
   }
+  step.seconds -= begin;
   double busy = 0;
   for (size_t kind = 0; kind < graph.kinds.size(); ++kind) {
     const double seconds = simulator.runner().KindSeconds(
         stage, static_cast<int>(kind), lane, element);
     step.by_kind[graph.kinds[kind]] += seconds;
     busy += seconds;
+  }
+  // In a continuous run the rank may have begun its step before the last did.
+  if (busy > step.seconds) {
+    for (auto& [kind, seconds] : step.by_kind) seconds *= step.seconds / busy;
   }
   step.by_kind["bubble"] += std::max(0.0, step.seconds - busy);
   return step;

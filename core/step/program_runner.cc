@@ -507,4 +507,9 @@ void ProgramRunner::AddKindSeconds(int stage, int kind, int lane,
                 element] += seconds;
 }
 
+void ProgramRunner::ForgetKinds(int stage) {
+  const size_t size = graph_.kinds.size() * rows_;
+  std::fill_n(&kind_seconds_[stage * size], size, 0.0);
+}
+
 }  // namespace prism::step

@@ -59,12 +59,14 @@ class ProgramRunner {
   void Observe(StepObserver* observer) { observer_ = observer; }
 
   // Nominal mode only: where the time went, rows [kind][lane][element] by
-  // stage; waiting is the rest. Starts at zero with each block.
+  // stage; waiting is the rest. Starts at zero with each block and where it is
+  // forgotten.
   void TrackKinds() { track_kinds_ = true; }
   bool tracks_kinds() const { return track_kinds_; }
   double KindSeconds(int stage, int kind, int lane, size_t element) const;
   void AddKindSeconds(int stage, int kind, int lane, size_t element,
                       double seconds);
+  void ForgetKinds(int stage);
 
  private:
   // A pair of rows of uniforms: the second is kept for the next draw.

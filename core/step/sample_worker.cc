@@ -1,6 +1,7 @@
 #include "core/step/sample_worker.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace prism::step {
 
@@ -22,7 +23,7 @@ bool SampleWorker::Run(int64_t first, int64_t count, const base::Budget& budget,
   if (compiled_.replicas_interact) {
     if (!operations_.RunOperations(all_, true, budget)) return false;
     operations_.RunClosing();
-    TakeMaximum(count, step_seconds);
+    TakeSeconds(count, step_seconds);
     return true;
   }
   closing_.ResetClocks(all_, true);
@@ -35,7 +36,7 @@ bool SampleWorker::Run(int64_t first, int64_t count, const base::Budget& budget,
     CopyClocks(begin, size);
   }
   closing_.RunClosing();
-  TakeMaximum(count, step_seconds);
+  TakeSeconds(count, step_seconds);
   return true;
 }
 
@@ -76,14 +77,23 @@ void SampleWorker::CopyClocks(size_t begin, size_t size) {
   }
 }
 
-void SampleWorker::TakeMaximum(int64_t count, double* step_seconds) {
-  const RankGrid& grid = compiled_.graph->grid;
+void SampleWorker::TakeSeconds(int64_t count, double* step_seconds) {
   std::fill(step_seconds, step_seconds + count, 0.0);
+  TakeLatest([this](int stage) { return ended().clock(stage); }, step_seconds);
+  if (!compiled_.graph->is_continuous()) return;
+  std::vector<double> begin(count, 0.0);
+  TakeLatest([this](int stage) { return ended().begin(stage); }, begin.data());
+  for (int64_t i = 0; i < count; ++i) step_seconds[i] -= begin[i];
+}
+
+template <typename Rows>
+void SampleWorker::TakeLatest(const Rows& rows, double* seconds) const {
+  const RankGrid& grid = compiled_.graph->grid;
   for (int stage = 0; stage < grid.stages; ++stage) {
     for (int lane = 0; lane < grid.lanes; ++lane) {
-      const double* row = ended().clock(stage) + lane * all_.stride();
+      const double* row = rows(stage) + lane * all_.stride();
       for (size_t e = 0; e < all_.count; ++e) {
-        double& latest = step_seconds[e / grid.replicas];
+        double& latest = seconds[e / grid.replicas];
         latest = std::max(latest, row[e]);
       }
     }

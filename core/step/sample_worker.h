@@ -37,7 +37,10 @@ class SampleWorker {
  private:
   void FillElements(int64_t first, int64_t count);
   void CopyClocks(size_t begin, size_t size);
-  void TakeMaximum(int64_t count, double* step_seconds);
+  void TakeSeconds(int64_t count, double* step_seconds);
+  // The latest of all ranks' rows(stage), by sample.
+  template <typename Rows>
+  void TakeLatest(const Rows& rows, double* seconds) const;
   // Whose clocks say when the ranks are done.
   BlockSimulator& ended() {
     return compiled_.replicas_interact ? operations_ : closing_;

@@ -25,7 +25,8 @@ absl::StatusOr<StepTime> SimulateBy(Method method,
                                     const SimulationOptions& options,
                                     const base::Budget& budget,
                                     base::Executor& executor) {
-  if (method == Method::kAuto) {
+  // Nothing is known of a continuous run's period but what samples tell.
+  if (method == Method::kAuto && !compiled.graph->is_continuous()) {
     auto time = compiled.replicas_interact
                     ? SimulateSharded(compiled, options, budget, executor)
                     : SimulateStructured(compiled, options, budget, executor);

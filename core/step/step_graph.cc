@@ -1,5 +1,6 @@
 #include "core/step/step_graph.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -162,7 +163,26 @@ absl::Status CheckOrder(const StepGraph& graph) {
       ++operations;
     }
   }
-  if (operations != expected) return Broken("an operation is missing");
+  if (operations != expected && !graph.is_continuous()) {
+    return Broken("an operation is missing");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckUpdates(const StepGraph& graph) {
+  if (!graph.is_continuous()) return absl::OkStatus();
+  if (graph.updates.size() != graph.order.size() || graph.steps() < 2) {
+    return Broken("updates do not have two steps and one entry per stage");
+  }
+  for (size_t stage = 0; stage < graph.order.size(); ++stage) {
+    const auto& updates = graph.updates[stage];
+    if (updates.size() != graph.updates.front().size() ||
+        !std::is_sorted(updates.begin(), updates.end()) ||
+        updates.back() != graph.order[stage].size()) {
+      return Broken(
+          "a stage's updates are not one a step, in order, up to its end");
+    }
+  }
   return absl::OkStatus();
 }
 
@@ -170,8 +190,8 @@ absl::Status CheckOrder(const StepGraph& graph) {
 
 absl::Status StepGraph::Validate() const {
   if (stage_of.empty()) return Broken("there are no virtual stages");
-  for (auto check :
-       {CheckGrid, CheckPrograms, CheckHopsAndFactors, CheckOrder}) {
+  for (auto check : {CheckGrid, CheckPrograms, CheckHopsAndFactors, CheckOrder,
+                     CheckUpdates}) {
     if (auto status = check(*this); !status.ok()) return status;
   }
   return absl::OkStatus();

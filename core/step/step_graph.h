@@ -14,6 +14,8 @@
 //   Hop        the way of activations or gradients to the next virtual stage.
 //   Closing    a program that each rank runs when all its operations and
 //              streams are done: gradient reduction, optimizer.
+//   Update     a closing within a run of several steps that follow each other
+//              without a flush: the rank then goes on with its operations.
 //
 // The graph knows neither jobs nor GPUs: a step profile, a job and a recorded
 // trace are three front ends of it. All durations are seconds. Plain data:
@@ -156,6 +158,16 @@ struct StepGraph {
   // Stage -> index into programs: what follows the last operation.
   std::vector<int> closing;
 
+  // Where steps follow each other without a flush, the graph holds a run of
+  // them and micro-batches are numbered through it. Stage -> for each step of
+  // the run, at least two, how many of the stage's operations come before its
+  // update, which runs the stage's closing; no operation comes after the last
+  // one. Operations that no update waits for may be missing. The time of the
+  // step is from when the last rank ends the last update but one to when the
+  // last rank ends the last; of shared factors, "a step" is the run.
+  // Empty: one step, which closes when everything is done.
+  std::vector<std::vector<size_t>> updates;
+
   std::vector<SharedFactor> shared_factors;
 
   // Rank -> factor on its compute and optimizer draws, above 0. Empty: all 1.
@@ -169,6 +181,12 @@ struct StepGraph {
   std::vector<std::vector<double>> group_factor;
 
   int virtual_stages() const { return static_cast<int>(stage_of.size()); }
+  // Whether steps follow each other without a flush.
+  bool is_continuous() const { return !updates.empty(); }
+  // Steps in the graph.
+  int steps() const {
+    return is_continuous() ? static_cast<int>(updates.front().size()) : 1;
+  }
   int add_distribution(stats::Distribution d) {
     distributions.push_back(std::move(d));
     return static_cast<int>(distributions.size()) - 1;
