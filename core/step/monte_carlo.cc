@@ -1,9 +1,11 @@
 #include "core/step/monte_carlo.h"
 
+#include <absl/strings/str_cat.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <span>
+#include <utility>
 #include <vector>
 
 #include "core/stats/sample_quantiles.h"
@@ -44,7 +46,7 @@ class Simulation {
     }
   }
 
-  absl::StatusOr<StepTime> Run() {
+  absl::StatusOr<SimulatedSteps> Run() {
     if (BytesNeeded() > kMostBytes) {
       return absl::ResourceExhaustedError(
           "one simulated step needs more than 4 GiB of memory");
@@ -54,16 +56,17 @@ class Simulation {
     while (complete) {
       complete = Extend(wanted);
       if (budget_.Cancelled()) return absl::CancelledError("cancelled");
-      if (done_ < kFewestSamples) {
-        return absl::DeadlineExceededError(
-            "the deadline passed before 100 steps were simulated");
+      if (const int64_t fewest = std::min(kFewestSamples, wanted);
+          done_ < fewest) {
+        return absl::DeadlineExceededError(absl::StrCat(
+            "the deadline passed before ", fewest, " steps were simulated"));
       }
       if (options_.samples.has_value()) break;
       const int64_t more = SamplesForTarget();
       if (more <= done_) break;
       wanted = more;
     }
-    return Summary(complete);
+    return SimulatedSteps{Summary(complete), std::move(step_seconds_)};
   }
 
  private:
@@ -165,6 +168,15 @@ absl::StatusOr<StepTime> SimulateMonteCarlo(const CompiledGraph& compiled,
                                             const SimulationOptions& options,
                                             const base::Budget& budget,
                                             base::Executor& executor) {
+  auto steps = SimulateSteps(compiled, options, budget, executor);
+  if (!steps.ok()) return steps.status();
+  return steps->time;
+}
+
+absl::StatusOr<SimulatedSteps> SimulateSteps(const CompiledGraph& compiled,
+                                             const SimulationOptions& options,
+                                             const base::Budget& budget,
+                                             base::Executor& executor) {
   return Simulation(compiled, options, budget, executor).Run();
 }
 

@@ -4,6 +4,8 @@
 
 #include <absl/status/statusor.h>
 
+#include <vector>
+
 #include "core/step/compiled_graph.h"
 #include "core/step/simulate.h"
 
@@ -14,6 +16,18 @@ absl::StatusOr<StepTime> SimulateMonteCarlo(const CompiledGraph& compiled,
                                             const SimulationOptions& options,
                                             const base::Budget& budget,
                                             base::Executor& executor);
+
+struct SimulatedSteps {
+  StepTime time;
+  std::vector<double> step_seconds;  // by sample
+};
+
+// The same, and the steps themselves. `options.samples` may be below 100; so
+// many then make an answer.
+absl::StatusOr<SimulatedSteps> SimulateSteps(const CompiledGraph& compiled,
+                                             const SimulationOptions& options,
+                                             const base::Budget& budget,
+                                             base::Executor& executor);
 
 }  // namespace prism::step
 

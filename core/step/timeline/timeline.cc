@@ -1,0 +1,153 @@
+#include "core/step/timeline/timeline.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "core/step/monte_carlo.h"
+#include "core/step/sample_worker.h"
+#include "core/step/timeline/recorder.h"
+#include "core/step/timeline/selection.h"
+
+namespace prism::step {
+namespace {
+
+constexpr size_t kMedian = 3, kP99 = 6;  // indices into kQuantileLevels
+static_assert(kQuantileLevels[kMedian] == 0.5 && kQuantileLevels[kP99] == 0.99);
+
+// Fewer say nothing of one step in a hundred.
+constexpr int64_t kFewestForP99 = 100;
+
+constexpr int64_t kUsualSamples = 1000;
+constexpr int64_t kFewestSamples = 3;
+constexpr double kMostDraws = 5e8;
+
+constexpr int kMostSteps = 3;
+
+// Leaves a share of the time that is left for what comes after.
+class PartOfBudget final : public base::Budget {
+ public:
+  PartOfBudget(const base::Budget& whole, double part)
+      : whole_(whole), kept_back_(whole.Remaining() * (1 - part)) {}
+
+  bool Cancelled() const override { return whole_.Cancelled(); }
+  absl::Duration Elapsed() const override { return whole_.Elapsed(); }
+  absl::Duration Remaining() const override {
+    const absl::Duration remaining = whole_.Remaining();
+    return remaining == absl::InfiniteDuration() ? remaining
+                                                 : remaining - kept_back_;
+  }
+
+ private:
+  const base::Budget& whole_;
+  const absl::Duration kept_back_;
+};
+
+double DrawsPerStep(const CompiledGraph& compiled) {
+  double draws = 0;  // of one lane
+  for (const PlannedOperation& planned : compiled.plan.operations) {
+    const Program& program = compiled.graph->programs[planned.program];
+    for (const Segment& segment : program.segments) {
+      draws += static_cast<double>(segment.count) *
+               static_cast<double>(segment.tasks.size());
+    }
+  }
+  const RankGrid& grid = compiled.graph->grid;
+  return std::max(draws, 1.0) * grid.replicas * grid.lanes;
+}
+
+int64_t UsualSamples(const CompiledGraph& compiled) {
+  const double affordable = kMostDraws / DrawsPerStep(compiled);
+  if (affordable >= kUsualSamples) return kUsualSamples;
+  return std::max(kFewestSamples, static_cast<int64_t>(affordable));
+}
+
+int64_t NearestTo(double seconds, const std::vector<double>& steps) {
+  return std::min_element(steps.begin(), steps.end(),
+                          [seconds](double a, double b) {
+                            return std::abs(a - seconds) <
+                                   std::abs(b - seconds);
+                          }) -
+         steps.begin();
+}
+
+class Replayer {
+ public:
+  Replayer(const CompiledGraph& compiled, const TimelineOptions& options,
+           const base::Budget& budget)
+      : compiled_(compiled), options_(options), budget_(budget) {}
+
+  // Simulates the step twice: to find the replica that ends last, then to
+  // record it.
+  absl::StatusOr<TimelineStep> Replay(StepKind kind, int64_t sample) {
+    SampleWorker worker(
+        compiled_, options_.random_key,
+        kind == StepKind::kNominal ? DrawMode::kNominal : DrawMode::kRandom);
+    TimelineStep step;
+    step.kind = kind;
+    step.sample = sample;
+    if (!worker.Run(sample, 1, budget_, &step.seconds)) return OutOfTime();
+    step.last_rank = worker.LastRank();
+    const Selection selection =
+        SelectRanks(compiled_, step.last_rank, options_.ranks, options_.tasks,
+                    std::max<int64_t>(1, options_.most_events / kMostSteps));
+    step.ranks_left_out = selection.ranks_left_out;
+    step.ranks_without_tasks = selection.ranks_without_tasks;
+    step.operations_left_out = selection.operations_left_out;
+    TimelineRecorder recorder(compiled_, selection.ranks);
+    worker.Observe(&recorder);
+    if (!worker.Run(sample, 1, budget_, &step.seconds)) return OutOfTime();
+    step.ranks = recorder.Take();
+    return step;
+  }
+
+ private:
+  absl::Status OutOfTime() const {
+    if (budget_.Cancelled()) return absl::CancelledError("cancelled");
+    return absl::DeadlineExceededError(
+        "the deadline passed before the timeline was recorded");
+  }
+
+  const CompiledGraph& compiled_;
+  const TimelineOptions& options_;
+  const base::Budget& budget_;
+};
+
+}  // namespace
+
+absl::StatusOr<Timeline> RecordTimeline(const StepGraph& graph,
+                                        const TimelineOptions& options,
+                                        const base::Budget& budget,
+                                        base::Executor& executor) {
+  const auto compiled = Compile(graph);
+  if (!compiled.ok()) return compiled.status();
+  const SimulationOptions simulation = {
+      .method = Method::kMonteCarlo,
+      .samples = options.samples.value_or(UsualSamples(*compiled)),
+      .random_key = options.random_key};
+  // The steps that are recorded take a fraction of what all take, but where
+  // there are few.
+  const auto run =
+      SimulateSteps(*compiled, simulation, PartOfBudget(budget, 0.5), executor);
+  if (!run.ok()) return run.status();
+  Timeline timeline;
+  timeline.time = run->time;
+  std::vector<std::pair<StepKind, int64_t>> wanted = {
+      {StepKind::kNominal, 0},
+      {StepKind::kTypical,
+       NearestTo(run->time.quantile_seconds[kMedian], run->step_seconds)}};
+  if (run->time.samples >= kFewestForP99) {
+    wanted.emplace_back(
+        StepKind::kP99,
+        NearestTo(run->time.quantile_seconds[kP99], run->step_seconds));
+  }
+  Replayer replayer(*compiled, options, budget);
+  for (const auto& [kind, sample] : wanted) {
+    auto step = replayer.Replay(kind, sample);
+    if (!step.ok()) return step.status();
+    timeline.steps.push_back(*std::move(step));
+  }
+  return timeline;
+}
+
+}  // namespace prism::step
