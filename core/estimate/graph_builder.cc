@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/check.h"
 #include "core/estimate/closing_costs.h"
 #include "core/estimate/costed_task.h"
 #include "core/estimate/part_costs.h"
@@ -110,18 +111,16 @@ void GraphBuilder::AddShape() {
   graph_.groups = {
       {.lane_stride = 1, .lane_count = graph_.grid.lanes},
       {.replica_stride = 1, .replica_count = graph_.grid.replicas}};
-  const auto chunks = static_cast<int>(parallelism.virtual_stages);
-  graph_.stage_of.clear();
-  for (int u = 0; u < graph_.grid.stages * chunks; ++u) {
-    graph_.stage_of.push_back(u % graph_.grid.stages);
-  }
+  auto order = step::MakeOrder(
+      ScheduleOf(parallelism.schedule),
+      {graph_.grid.stages, static_cast<int>(parallelism.virtual_stages),
+       graph_.microbatches});
+  PRISM_CHECK(order.ok());
+  step::PutOrder(*std::move(order), graph_);
   for (int64_t stage = 0; stage < cost_.boundaries(); ++stage) {
     transfers_.push_back(CostOfTransfer(cost_, stage));
   }
   slowest_gpu_ = SlowestFactor(job_.parallelism.gpus(), variation_);
-  graph_.order =
-      step::StageOrders(ScheduleOf(parallelism.schedule), graph_.grid.stages,
-                        chunks, graph_.microbatches);
 }
 
 int GraphBuilder::AddProgram(Program program) {
@@ -207,8 +206,6 @@ void GraphBuilder::AddPrograms(step::Phase phase, const ModelCosts& model) {
 void GraphBuilder::AddOperations(const ModelCosts& model) {
   AddPrograms(step::Phase::kForward, model);
   AddPrograms(step::Phase::kBackward, model);
-  graph_.program_of[static_cast<size_t>(step::Phase::kBackwardWeight)].assign(
-      graph_.stage_of.size(), -1);
 }
 
 // A transfer that holds its sender up is the whole way: what arrives has

@@ -4,7 +4,7 @@
 // goes round and round soon repeats itself: one round adds the same to every
 // clock. Rounds are run until that is so, the rest are added at once, and the
 // end of the schedule is run as it is. The result is that of running all
-// operations in the order of step::StageOrders().
+// operations in the order of step::MakeOrder().
 #ifndef PRISM_CORE_ESTIMATE_PIPELINE_CLOCK_H_
 #define PRISM_CORE_ESTIMATE_PIPELINE_CLOCK_H_
 
@@ -38,7 +38,7 @@ class PipelineClock final {
  public:
   // End of the last operation of each stage; valid until the next call.
   //
-  // Requires: what step::StageOrders() requires, and times of all virtual
+  // Requires: a shape that step::MakeOrder() takes, and times of all virtual
   // stages and boundaries.
   const std::vector<double>& StageEnds(const PipelineTimes& times);
 

@@ -21,8 +21,6 @@ constexpr double kLong = 1e6;
 step::StepGraph GraphOf(const PipelineTimes& times, int watched) {
   step::StepGraph graph;
   graph.grid.stages = times.stages;
-  graph.microbatches = times.microbatches;
-  graph.stage_of.clear();
   const auto constant = [&graph](double seconds) {
     return graph.add_distribution(stats::Distribution::MakeConstant(seconds));
   };
@@ -32,10 +30,8 @@ step::StepGraph GraphOf(const PipelineTimes& times, int watched) {
     return static_cast<int>(graph.programs.size()) - 1;
   };
   for (int u = 0; u < times.stages * times.chunks; ++u) {
-    graph.stage_of.push_back(u % times.stages);
     graph.program_of[0].push_back(program(times.forward[u]));
     graph.program_of[1].push_back(program(times.backward[u]));
-    graph.program_of[2].push_back(-1);
   }
   for (const double hop : times.forward_hop) {
     graph.forward_hop.push_back(constant(hop));
@@ -46,8 +42,9 @@ step::StepGraph GraphOf(const PipelineTimes& times, int watched) {
   for (int s = 0; s < times.stages; ++s) {
     graph.closing.push_back(program(s == watched ? kLong : 0));
   }
-  graph.order = step::StageOrders(times.schedule, times.stages, times.chunks,
-                                  times.microbatches);
+  step::PutOrder(*step::MakeOrder(times.schedule, {times.stages, times.chunks,
+                                                   times.microbatches}),
+                 graph);
   return graph;
 }
 

@@ -158,6 +158,7 @@ int JobModel::BoundaryOf(size_t operation) const {
     case step::Phase::kForward:
       return u + 1 < virtual_stages ? static_cast<int>(u) % stages : stages;
     case step::Phase::kBackward:
+    case step::Phase::kBackwardInput:
       return u > 0 ? static_cast<int>(u - 1) % stages : stages;
     case step::Phase::kBackwardWeight:
       return stages;

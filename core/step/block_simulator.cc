@@ -140,10 +140,8 @@ void BlockSimulator::RunUpdate(const PlannedOperation& planned) {
 
 void BlockSimulator::RunClosing() {
   if (graph_.is_continuous()) return;
-  const uint32_t first_id = static_cast<uint32_t>(
-      kPhases * graph_.virtual_stages() * graph_.microbatches);
   for (int stage = 0; stage < graph_.grid.stages; ++stage) {
-    Close(stage, first_id + stage);
+    Close(stage, compiled_.plan.ids + static_cast<uint32_t>(stage));
   }
 }
 

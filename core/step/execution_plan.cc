@@ -8,8 +8,17 @@
 namespace prism::step {
 namespace {
 
-constexpr const char* kPhaseNames[kPhases] = {"forward", "backward",
-                                              "backward weight"};
+constexpr const char* kPhaseNames[kPhases] = {
+    "forward", "backward", "backward input", "backward weight"};
+
+// A micro-batch's operations on a virtual stage by their place in it, which
+// numbers their random streams: a backward has the place of its input part,
+// because only one of them runs.
+constexpr int kPlaces = 3;
+constexpr int kPlaceOf[kPhases] = {0, 1, 1, 2};
+
+// Slot of what arrived from the same stage.
+constexpr int kLocal = -2;
 
 // Runs every stage as far as its arrivals let it, until nothing moves.
 class Planner {
@@ -19,7 +28,10 @@ class Planner {
         next_(graph.grid.stages, 0),
         next_update_(graph.grid.stages, 0),
         slot_(2 * size_t(graph.virtual_stages()) * graph.microbatches,
-              kAbsent) {}
+              kAbsent) {
+    plan_.ids = static_cast<uint32_t>(kPlaces * graph.virtual_stages() *
+                                      graph.microbatches);
+  }
 
   absl::StatusOr<ExecutionPlan> Plan() {
     std::deque<int> runnable;
@@ -48,22 +60,22 @@ class Planner {
   // Virtual stage whose result `op` waits for, or kAbsent. A backward on the
   // last virtual stage waits for its own forward, which its stage has run.
   int Source(const Operation& op) const {
-    if (op.phase == Phase::kForward) return op.virtual_stage - 1;
-    if (op.phase == Phase::kBackward &&
-        op.virtual_stage + 1 < graph_.virtual_stages()) {
-      return op.virtual_stage + 1;
-    }
-    return kAbsent;
+    if (op.phase == Phase::kForward) return Neighbour(op, -1);
+    return SendsGradient(op.phase) ? Neighbour(op, 1) : kAbsent;
   }
 
   // Virtual stage that waits for `op`, or kAbsent.
   int Target(const Operation& op) const {
-    if (op.phase == Phase::kForward) {
-      return op.virtual_stage + 1 < graph_.virtual_stages()
-                 ? op.virtual_stage + 1
-                 : kAbsent;
-    }
-    return op.phase == Phase::kBackward ? op.virtual_stage - 1 : kAbsent;
+    if (op.phase == Phase::kForward) return Neighbour(op, 1);
+    return SendsGradient(op.phase) ? Neighbour(op, -1) : kAbsent;
+  }
+
+  // The next virtual stage of the chain in a direction, or kAbsent.
+  int Neighbour(const Operation& op, int direction) const {
+    const int in_chain = op.virtual_stage % graph_.chain_length() + direction;
+    return in_chain < 0 || in_chain == graph_.chain_length()
+               ? kAbsent
+               : op.virtual_stage + direction;
   }
 
   // Where the arrival for `op` of its phase at `virtual_stage` is noted.
@@ -90,9 +102,8 @@ class Planner {
           {.update = next,
            .stage = stage,
            .program = graph_.closing[stage],
-           .id = static_cast<uint32_t>(kPhases * graph_.virtual_stages() *
-                                           graph_.microbatches +
-                                       next * graph_.grid.stages + stage)});
+           .id = plan_.ids +
+                 static_cast<uint32_t>(next * graph_.grid.stages + stage)});
     }
   }
 
@@ -112,23 +123,34 @@ class Planner {
         .stage = stage,
         .program = graph_.program_of[phase][op.virtual_stage],
         .id = static_cast<uint32_t>(
-            (phase * graph_.virtual_stages() + op.virtual_stage) *
+            (kPlaceOf[phase] * graph_.virtual_stages() + op.virtual_stage) *
                 graph_.microbatches +
             op.microbatch)};
-    if (Source(op) != kAbsent) {
-      planned.receives = SlotOf(op, op.virtual_stage);
-      free_.push_back(planned.receives);
-    }
+    if (Source(op) != kAbsent) Receive(planned);
     const int target = Target(op);
-    if (target != kAbsent) {
-      const bool forward = op.phase == Phase::kForward;
-      planned.boundary = forward ? op.virtual_stage : target;
-      planned.hop = (forward ? graph_.forward_hop
-                             : graph_.backward_hop)[planned.boundary];
-      planned.sends = SlotOf(op, target) = TakeSlot();
-    }
+    if (target != kAbsent) Send(target, planned);
     plan_.operations.push_back(planned);
     return target == kAbsent ? kAbsent : graph_.stage_of[target];
+  }
+
+  void Receive(PlannedOperation& planned) {
+    const int slot = SlotOf(planned.operation, planned.operation.virtual_stage);
+    if (slot == kLocal) return;
+    planned.receives = slot;
+    free_.push_back(slot);
+  }
+
+  void Send(int target, PlannedOperation& planned) {
+    int& slot = SlotOf(planned.operation, target);
+    if (graph_.stage_of[target] == planned.stage) {
+      slot = kLocal;
+      return;
+    }
+    const bool forward = planned.operation.phase == Phase::kForward;
+    planned.boundary = forward ? planned.operation.virtual_stage : target;
+    planned.hop =
+        (forward ? graph_.forward_hop : graph_.backward_hop)[planned.boundary];
+    planned.sends = slot = TakeSlot();
   }
 
   absl::Status Deadlock() const {

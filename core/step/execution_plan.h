@@ -1,9 +1,10 @@
 // ExecutionPlan: the operations of one replica in an order that a single loop
 // can simulate.
 //
-// All replicas share it. What an operation sends to the next virtual stage
-// waits in a numbered slot until its receiver runs; slots are reused, so there
-// are about as many as micro-batches in flight.
+// All replicas share it. What an operation sends to a virtual stage on another
+// stage waits in a numbered slot until its receiver runs; slots are reused, so
+// there are about as many as micro-batches in flight. Within a stage nothing is
+// sent: the receiver comes later in the stage's own order.
 #ifndef PRISM_CORE_STEP_EXECUTION_PLAN_H_
 #define PRISM_CORE_STEP_EXECUTION_PLAN_H_
 
@@ -39,6 +40,8 @@ struct PlannedOperation {
 struct ExecutionPlan {
   std::vector<PlannedOperation> operations;
   int slots = 0;
+  // Above the id of every operation; closings are numbered from here.
+  uint32_t ids = 0;
 };
 
 // Requires: graph.Validate() is OK.

@@ -1,112 +1,179 @@
 #include "core/step/schedule.h"
 
-#include <algorithm>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
 
 #include "core/base/check.h"
+#include "core/step/schedules/generators.h"
 
 namespace prism::step {
 namespace {
 
-std::vector<Operation> Gpipe(int stage, int microbatches) {
-  std::vector<Operation> order;
-  for (int i = 0; i < microbatches; ++i) {
-    order.push_back({Phase::kForward, stage, i});
-  }
-  for (int i = 0; i < microbatches; ++i) {
-    order.push_back({Phase::kBackward, stage, i});
-  }
-  return order;
+using Size = ShapeProblem::Size;
+
+bool IsDual(ScheduleKind kind) {
+  return kind == ScheduleKind::kDualPipe || kind == ScheduleKind::kDualPipeV;
 }
 
-// `warm_up` forwards, then pairs of forward and backward, then the rest of the
-// backwards.
-template <typename ForwardAt, typename BackwardAt>
-std::vector<Operation> OneForwardOneBackward(int warm_up, int count,
-                                             ForwardAt forward_at,
-                                             BackwardAt backward_at) {
-  std::vector<Operation> order;
-  for (int k = 0; k < warm_up; ++k) order.push_back(forward_at(k));
-  for (int k = warm_up; k < count; ++k) {
-    order.push_back(forward_at(k));
-    order.push_back(backward_at(k - warm_up));
-  }
-  for (int k = count - warm_up; k < count; ++k) {
-    order.push_back(backward_at(k));
-  }
-  return order;
+// Whether a stage may have any number of chunks.
+bool TakesAnyChunks(ScheduleKind kind) {
+  return kind == ScheduleKind::kInterleaved ||
+         kind == ScheduleKind::kBreadthFirst ||
+         kind == ScheduleKind::kAutomatic || kind == ScheduleKind::kCustom;
 }
 
-std::vector<Operation> Plain(int stage, int stages, int microbatches) {
-  return OneForwardOneBackward(
-      std::min(stages - stage - 1, microbatches), microbatches,
-      [=](int k) {
-        return Operation{Phase::kForward, stage, k};
-      },
-      [=](int k) {
-        return Operation{Phase::kBackward, stage, k};
-      });
-}
+// Collects what is wrong, in words that name the schedule.
+class ShapeCheck {
+ public:
+  explicit ShapeCheck(ScheduleKind kind) : kind_(kind) {}
 
-// Narayanan et al., "Efficient large-scale language model training on GPU
-// clusters using Megatron-LM" (arXiv 2104.04473), section 2.2.
-std::vector<Operation> Interleaved(int stage, int stages, int chunks,
-                                   int microbatches) {
-  const int count = microbatches * chunks;
-  const int warm_up =
-      microbatches == stages
-          ? count
-          : std::min(2 * (stages - stage - 1) + (chunks - 1) * stages, count);
-  auto chunk_of = [=](int k) { return k % (stages * chunks) / stages; };
-  auto microbatch_of = [=](int k) {
-    return k / (stages * chunks) * stages + k % stages;
-  };
-  return OneForwardOneBackward(
-      warm_up, count,
-      [=](int k) {
-        return Operation{Phase::kForward, chunk_of(k) * stages + stage,
-                         microbatch_of(k)};
-      },
-      [=](int k) {
-        return Operation{Phase::kBackward,
-                         (chunks - 1 - chunk_of(k)) * stages + stage,
-                         microbatch_of(k)};
-      });
+  void Require(bool holds, Size size, int value, const std::string& must) {
+    if (holds) return;
+    problems_.push_back(
+        {size, absl::StrCat("is ", value, "; must be ", must, " for the ",
+                            std::string(NameOf(kind_)), " schedule")});
+  }
+
+  std::vector<ShapeProblem> Problems() && { return std::move(problems_); }
+
+ private:
+  ScheduleKind kind_;
+  std::vector<ShapeProblem> problems_;
+};
+
+const char* FieldOf(Size size) {
+  switch (size) {
+    case Size::kStages:
+      return "pipeline";
+    case Size::kChunks:
+      return "virtual";
+    case Size::kMicrobatches:
+      return "microbatches";
+  }
+  return "";
 }
 
 }  // namespace
 
-std::vector<std::vector<Operation>> StageOrders(ScheduleKind kind, int stages,
-                                                int chunks, int microbatches) {
-  PRISM_CHECK(stages >= 1 && chunks >= 1 && microbatches >= 1);
-  std::vector<std::vector<Operation>> orders;
-  for (int stage = 0; stage < stages; ++stage) {
-    switch (kind) {
-      case ScheduleKind::kGpipe:
-        PRISM_CHECK(chunks == 1);
-        orders.push_back(Gpipe(stage, microbatches));
-        break;
-      case ScheduleKind::kOneForwardOneBackward:
-        PRISM_CHECK(chunks == 1);
-        orders.push_back(Plain(stage, stages, microbatches));
-        break;
-      case ScheduleKind::kInterleaved:
-        PRISM_CHECK(stages > 1 && microbatches % stages == 0);
-        orders.push_back(Interleaved(stage, stages, chunks, microbatches));
-        break;
-    }
+std::string_view NameOf(ScheduleKind kind) {
+  switch (kind) {
+    case ScheduleKind::kGpipe:
+      return "gpipe";
+    case ScheduleKind::kOneForwardOneBackward:
+      return "1f1b";
+    case ScheduleKind::kInterleaved:
+      return "interleaved";
+    case ScheduleKind::kBreadthFirst:
+      return "breadth-first";
+    case ScheduleKind::kZeroBubbleH1:
+      return "zb-h1";
+    case ScheduleKind::kZeroBubbleH2:
+      return "zb-h2";
+    case ScheduleKind::kZeroBubbleV:
+      return "zb-v";
+    case ScheduleKind::kHalfMemoryV:
+      return "v-half";
+    case ScheduleKind::kThirdMemoryV:
+      return "v-min";
+    case ScheduleKind::kDualPipe:
+      return "dualpipe";
+    case ScheduleKind::kDualPipeV:
+      return "dualpipe-v";
+    case ScheduleKind::kAutomatic:
+      return "zb-auto";
+    case ScheduleKind::kCustom:
+      return "custom";
   }
-  return orders;
+  return "";
 }
 
-int PeakChunksInFlight(const std::vector<Operation>& stage_order) {
-  int now = 0, peak = 0;
-  for (const Operation& operation : stage_order) {
-    now += operation.phase == Phase::kForward    ? 1
-           : operation.phase == Phase::kBackward ? -1
-                                                 : 0;
-    peak = std::max(peak, now);
+bool NeedsParts(ScheduleKind kind) {
+  switch (kind) {
+    case ScheduleKind::kGpipe:
+    case ScheduleKind::kOneForwardOneBackward:
+    case ScheduleKind::kInterleaved:
+    case ScheduleKind::kBreadthFirst:
+    case ScheduleKind::kCustom:
+      return false;
+    default:
+      return true;
   }
-  return peak;
+}
+
+int DefaultChunks(ScheduleKind kind) {
+  switch (kind) {
+    case ScheduleKind::kZeroBubbleV:
+    case ScheduleKind::kHalfMemoryV:
+    case ScheduleKind::kThirdMemoryV:
+    case ScheduleKind::kDualPipe:
+    case ScheduleKind::kDualPipeV:
+      return 2;
+    default:
+      return 1;
+  }
+}
+
+std::vector<ShapeProblem> CheckShape(ScheduleKind kind,
+                                     const PipelineShape& shape) {
+  ShapeCheck check(kind);
+  const auto [p, v, m] = shape;
+  if (!TakesAnyChunks(kind)) {
+    const int chunks = DefaultChunks(kind);
+    check.Require(v == chunks, Size::kChunks, v, absl::StrCat(chunks));
+  }
+  if (kind == ScheduleKind::kInterleaved) {
+    check.Require(p > 1, Size::kStages, p, "above 1");
+  }
+  if (kind == ScheduleKind::kDualPipe) {
+    check.Require(p % 2 == 0, Size::kStages, p, "even");
+    check.Require(m % 2 == 0, Size::kMicrobatches, m, "even");
+  }
+  if (IsDual(kind)) {
+    check.Require(m / 2 >= p, Size::kMicrobatches, m,
+                  absl::StrCat("at least twice the ", p, " stages"));
+  }
+  return std::move(check).Problems();
+}
+
+absl::StatusOr<PipelineOrder> MakeOrder(ScheduleKind kind,
+                                        const PipelineShape& shape) {
+  const auto problems = CheckShape(kind, shape);
+  if (!problems.empty()) {
+    return absl::InvalidArgumentError(absl::StrJoin(
+        problems, "; ", [](std::string* out, const ShapeProblem& problem) {
+          absl::StrAppend(out, FieldOf(problem.size), " ", problem.what);
+        }));
+  }
+  const auto [p, v, m] = shape;
+  switch (kind) {
+    case ScheduleKind::kGpipe:
+      return GpipeOrder(p, m);
+    case ScheduleKind::kOneForwardOneBackward:
+      return OneForwardOneBackwardOrder(p, m);
+    case ScheduleKind::kInterleaved:
+      return InterleavedOrder(p, v, m, SmallestGroup(p, m));
+    case ScheduleKind::kBreadthFirst:
+      return BreadthFirstOrder(p, v, m);
+    case ScheduleKind::kZeroBubbleH1:
+      return ZeroBubbleH1Order(p, m);
+    case ScheduleKind::kZeroBubbleH2:
+      return ZeroBubbleH2Order(p, m);
+    case ScheduleKind::kZeroBubbleV:
+      return ZeroBubbleVOrder(p, m);
+    case ScheduleKind::kHalfMemoryV:
+      return HalfMemoryVOrder(p, m);
+    case ScheduleKind::kThirdMemoryV:
+      return ThirdMemoryVOrder(p, m);
+    case ScheduleKind::kDualPipe:
+      return DualPipeOrder(p, m);
+    case ScheduleKind::kDualPipeV:
+      return DualPipeVOrder(p, m);
+    case ScheduleKind::kAutomatic:
+    case ScheduleKind::kCustom:
+      break;
+  }
+  PRISM_CHECK(false);
+  return absl::InternalError("unreachable");
 }
 
 }  // namespace prism::step

@@ -1,28 +1,72 @@
-// Pipeline schedules: in which order a stage runs its operations.
+// Pipeline schedules by name.
 //
-// Virtual stage u of p * v lies on stage u mod p and is that stage's chunk
-// u div p. Orders are those of docs/step-profile.md, section 4.
+// What each is, its memory and its bubble, is in schedules/generators.h; the
+// rules of their orders in docs/step-profile.md.
 #ifndef PRISM_CORE_STEP_SCHEDULE_H_
 #define PRISM_CORE_STEP_SCHEDULE_H_
 
+#include <absl/status/statusor.h>
+
+#include <string>
+#include <string_view>
 #include <vector>
 
-#include "core/step/step_graph.h"
+#include "core/step/schedules/pipeline_order.h"
 
 namespace prism::step {
 
-enum class ScheduleKind { kGpipe, kOneForwardOneBackward, kInterleaved };
+enum class ScheduleKind {
+  kGpipe,
+  kOneForwardOneBackward,
+  kInterleaved,
+  kBreadthFirst,
+  kZeroBubbleH1,
+  kZeroBubbleH2,
+  kZeroBubbleV,
+  kHalfMemoryV,
+  kThirdMemoryV,
+  kDualPipe,
+  kDualPipeV,
+  kAutomatic,  // searched for, under a memory limit: schedules/automatic.h
+  kCustom,     // given as data
+};
 
-// The operations of every stage, in order.
+// As documents write it: "1f1b".
+std::string_view NameOf(ScheduleKind kind);
+
+// Whether it runs backwards as their two parts, some at least, so that their
+// times must be known apart. Of kCustom the order itself tells; false here.
+bool NeedsParts(ScheduleKind kind);
+
+// Chunks a stage has where nothing is said: 2 of V-shaped schedules and of
+// DualPipe, which know no other number, 1 of all others.
+int DefaultChunks(ScheduleKind kind);
+
+struct PipelineShape {
+  int stages = 1;
+  int chunks = 1;  // a stage
+  int microbatches = 1;
+};
+
+// A size that a schedule does not take.
+struct ShapeProblem {
+  enum class Size { kStages, kChunks, kMicrobatches };
+
+  Size size = Size::kStages;
+  std::string what;  // "is 1; must be above 1 for the interleaved schedule"
+};
+
+// Nothing where the schedule takes the shape. Requires: sizes at least 1.
+std::vector<ShapeProblem> CheckShape(ScheduleKind kind,
+                                     const PipelineShape& shape);
+
+// The operations of every stage, in order; valid.
 //
-// Requires: all sizes at least 1; chunks > 1 for kInterleaved alone, which
-// needs stages > 1 and microbatches divisible by stages.
-std::vector<std::vector<Operation>> StageOrders(ScheduleKind kind, int stages,
-                                                int chunks, int microbatches);
-
-// Most micro-batches whose forward has begun on `stage` and whose backward has
-// not ended, counted in chunks: what activations must be kept for.
-int PeakChunksInFlight(const std::vector<Operation>& stage_order);
+// Requires: sizes at least 1; a schedule whose shape alone tells its order,
+// neither kAutomatic nor kCustom.
+// Errors: INVALID_ARGUMENT, with the problems of CheckShape().
+absl::StatusOr<PipelineOrder> MakeOrder(ScheduleKind kind,
+                                        const PipelineShape& shape);
 
 }  // namespace prism::step
 

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <vector>
+
+#include "core/step/pass_progress.h"
 
 namespace prism::step {
 namespace {
@@ -53,7 +56,8 @@ absl::Status CheckPrograms(const StepGraph& graph) {
     }
   }
   for (int phase = 0; phase < kPhases; ++phase) {
-    if (graph.program_of[phase].size() != graph.stage_of.size()) {
+    if (!graph.program_of[phase].empty() &&
+        graph.program_of[phase].size() != graph.stage_of.size()) {
       return Broken("program_of has the wrong length");
     }
     for (int program : graph.program_of[phase]) {
@@ -91,6 +95,10 @@ absl::Status CheckGrid(const StepGraph& graph) {
         !Tiles(group.replica_stride, group.replica_count, grid.replicas)) {
       return Broken("a group does not tile the ranks");
     }
+  }
+  if (graph.chains < 1 || graph.virtual_stages() % graph.chains != 0 ||
+      graph.microbatches % graph.chains != 0) {
+    return Broken("chains do not divide virtual stages and micro-batches");
   }
   const size_t stages = grid.stages;
   if (graph.order.size() != stages || graph.closing.size() != stages) {
@@ -131,40 +139,60 @@ absl::Status CheckHopsAndFactors(const StepGraph& graph) {
   return absl::OkStatus();
 }
 
-// Each stage runs each of its operations once, a backward after its forward,
-// a weight part after its backward.
-absl::Status CheckOrder(const StepGraph& graph) {
-  const size_t per_phase = graph.stage_of.size() * size_t(graph.microbatches);
-  std::vector<uint8_t> done(per_phase, 0);  // phases done so far
-  size_t operations = 0, expected = 0;
-  for (int phase = 0; phase < kPhases; ++phase) {
-    for (int program : graph.program_of[phase]) {
-      if (program != -1) expected += graph.microbatches;
+bool HasProgram(const StepGraph& graph, Phase phase, int virtual_stage) {
+  const auto& programs = graph.program_of[static_cast<int>(phase)];
+  return !programs.empty() && programs[virtual_stage] != -1;
+}
+
+// How far a micro-batch is on a virtual stage before the step and after it,
+// for all of them; what is not on its chain is done.
+std::vector<PassProgress> ProgressBefore(const StepGraph& graph) {
+  std::vector<PassProgress> progress;
+  for (int u = 0; u < graph.virtual_stages(); ++u) {
+    const PassProgress own = HasProgram(graph, Phase::kForward, u)
+                                 ? PassProgress::kNothing
+                                 : PassProgress::kForward;
+    for (int i = 0; i < graph.microbatches; ++i) {
+      const bool belongs = graph.chain_of(i) == u / graph.chain_length();
+      progress.push_back(belongs ? own : PassProgress::kDone);
     }
   }
+  return progress;
+}
+
+bool IsDone(const StepGraph& graph, int virtual_stage, PassProgress progress) {
+  const bool ends = HasProgram(graph, Phase::kBackward, virtual_stage) ||
+                    HasProgram(graph, Phase::kBackwardInput, virtual_stage);
+  return progress == PassProgress::kDone ||
+         (!ends && progress == PassProgress::kForward);
+}
+
+absl::Status CheckOrder(const StepGraph& graph) {
+  const auto microbatches = static_cast<size_t>(graph.microbatches);
+  std::vector<PassProgress> progress = ProgressBefore(graph);
   for (size_t stage = 0; stage < graph.order.size(); ++stage) {
     for (const Operation& op : graph.order[stage]) {
       if (!IsIndex(op.virtual_stage, graph.stage_of.size()) ||
-          !IsIndex(op.microbatch, graph.microbatches) ||
+          !IsIndex(op.microbatch, microbatches) ||
           graph.stage_of[op.virtual_stage] != static_cast<int>(stage)) {
         return Broken("an order holds an operation of another stage");
       }
-      const int phase = static_cast<int>(op.phase);
-      if (graph.program_of[phase][op.virtual_stage] == -1) {
+      if (!HasProgram(graph, op.phase, op.virtual_stage)) {
         return Broken("an order holds an operation without a program");
       }
-      uint8_t& so_far =
-          done[op.virtual_stage * size_t(graph.microbatches) + op.microbatch];
-      // The phases before this one, and only those, have run.
-      if (so_far != (1u << phase) - 1) {
-        return Broken("an operation runs twice or before what it needs");
+      if (!Advance(op.phase,
+                   progress[op.virtual_stage * microbatches + op.microbatch])) {
+        return Broken(
+            "an operation runs twice, before what it needs or on another "
+            "chain");
       }
-      so_far |= 1u << phase;
-      ++operations;
     }
   }
-  if (operations != expected && !graph.is_continuous()) {
-    return Broken("an operation is missing");
+  if (graph.is_continuous()) return absl::OkStatus();
+  for (size_t i = 0; i < progress.size(); ++i) {
+    if (!IsDone(graph, static_cast<int>(i / microbatches), progress[i])) {
+      return Broken("an operation is missing");
+    }
   }
   return absl::OkStatus();
 }

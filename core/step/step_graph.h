@@ -8,10 +8,14 @@
 //
 //   Operation  one micro-batch's forward or backward on one virtual stage. A
 //              stage runs its operations in the order that `order` gives.
+//   Chain      virtual stages that make up a whole model, one after the other.
+//              DualPipe has two, through which micro-batches run in opposite
+//              directions; every other schedule has one.
 //   Program    what an operation does: segments, each repeated, of tasks.
 //   Task       one draw of a duration on a stream of each rank, or of a group
 //              of ranks that wait for each other first.
-//   Hop        the way of activations or gradients to the next virtual stage.
+//   Hop        the way of activations or gradients to the next virtual stage;
+//              it takes no time, and draws nothing, to one on the same stage.
 //   Closing    a program that each rank runs when all its operations and
 //              streams are done: gradient reduction, optimizer.
 //   Update     a closing within a run of several steps that follow each other
@@ -44,12 +48,21 @@ struct RankGrid {
   }
 };
 
+// A micro-batch's backward on a virtual stage is one operation, kBackward, or
+// two: the input part, which makes the gradient that the stage before waits
+// for, and the weight part, which comes at any time after it.
 enum class Phase : uint8_t {
   kForward,
-  kBackward,        // or the input part of it, where kBackwardWeight exists
-  kBackwardWeight,  // waits for the kBackward of its virtual stage
+  kBackward,  // both parts; the gradient leaves when both are done
+  kBackwardInput,
+  kBackwardWeight,
 };
-inline constexpr int kPhases = 3;
+inline constexpr int kPhases = 4;
+
+// Whether the phase ends with a gradient for the virtual stage before.
+constexpr bool SendsGradient(Phase phase) {
+  return phase == Phase::kBackward || phase == Phase::kBackwardInput;
+}
 
 struct Operation {
   Phase phase = Phase::kForward;
@@ -132,6 +145,10 @@ struct StepGraph {
   int microbatches = 1;
   // Virtual stage -> stage that runs it.
   std::vector<int> stage_of = {0};
+  // Divides virtual stages and micro-batches: the first virtual_stages() /
+  // chains virtual stages are the first chain, and the first microbatches /
+  // chains micro-batches run on them alone; and so on.
+  int chains = 1;
   std::vector<stats::Distribution> distributions;
   std::vector<Group> groups;
   int streams = 1;
@@ -139,8 +156,8 @@ struct StepGraph {
   std::vector<std::string> kinds = {"compute"};
 
   std::vector<Program> programs;
-  // [phase][virtual stage] -> index into programs; -1 where the phase does not
-  // exist.
+  // [phase][virtual stage] -> index into programs; -1 where no micro-batch runs
+  // the phase. An inner list may be empty: all -1.
   std::array<std::vector<int>, kPhases> program_of;
   // Virtual stage -> factor on its compute draws, above 0. Empty: all 1.
   std::vector<double> stage_scale;
@@ -148,6 +165,7 @@ struct StepGraph {
   // Hop from virtual stage u to u + 1 (forward), and from u + 1 to u
   // (backward): index into distributions. virtual stages - 1 entries each.
   // One draw an operation and replica, shared by the lanes, of class kNetwork.
+  // Of no account within a stage and between chains.
   std::vector<int> forward_hop;
   std::vector<int> backward_hop;
   int hop_kind = 0;  // index into kinds
@@ -181,6 +199,10 @@ struct StepGraph {
   std::vector<std::vector<double>> group_factor;
 
   int virtual_stages() const { return static_cast<int>(stage_of.size()); }
+  int chain_length() const { return virtual_stages() / chains; }
+  int chain_of(int microbatch) const {
+    return microbatch / (microbatches / chains);
+  }
   // Whether steps follow each other without a flush.
   bool is_continuous() const { return !updates.empty(); }
   // Steps in the graph.
@@ -193,8 +215,10 @@ struct StepGraph {
   }
 
   // OK if every index, size and factor above is as promised and every stage
-  // runs each of its operations exactly once. Whether the orders of different
-  // stages can deadlock is found when the graph is scheduled.
+  // runs each of its operations exactly once: the forward, then the backward or
+  // its two parts in order, as far as there are programs for them. Whether the
+  // orders of different stages can deadlock is found when the graph is
+  // scheduled.
   absl::Status Validate() const;
 };
 

@@ -1,5 +1,8 @@
 #include "core/step/step_profile.h"
 
+#include <algorithm>
+#include <array>
+
 #include "core/base/check.h"
 
 namespace prism::step {
@@ -30,7 +33,7 @@ class GraphBuilder {
     graph_.groups = {{.lane_count = profile_.tensor},
                      {.replica_count = profile_.data}};
     AddStages();
-    AddPrograms();
+    AddClosing();
     AddHops();
     AddFactors();
     return std::move(graph_);
@@ -43,14 +46,11 @@ class GraphBuilder {
   }
 
   void AddStages() {
-    const int virtual_stages = profile_.pipeline * profile_.virtual_stages;
-    graph_.stage_of.resize(virtual_stages);
-    for (int u = 0; u < virtual_stages; ++u) {
-      graph_.stage_of[u] = u % profile_.pipeline;
-    }
+    auto order = OrderOf(profile_);
+    PRISM_CHECK(order.ok());
+    AddPrograms(PhasesOf(*order));
+    PutOrder(*std::move(order), graph_);
     graph_.stage_scale = profile_.stage_scale;
-    graph_.order = StageOrders(profile_.schedule, profile_.pipeline,
-                               profile_.virtual_stages, profile_.microbatches);
   }
 
   Task CollectiveTask(const ProfileSegment& segment) {
@@ -72,25 +72,52 @@ class GraphBuilder {
     return task;
   }
 
-  int AddProgram(const std::vector<ProfileSegment>& segments) {
-    Program program;
+  // Appends the segments to the last program.
+  void AddSegments(const std::vector<ProfileSegment>& segments) {
     for (const ProfileSegment& segment : segments) {
       const Task compute{.distribution = AddSeconds(segment.compute),
                          .factor_class = FactorClass::kCompute,
                          .kind = kCompute};
-      program.segments.push_back(
+      graph_.programs.back().segments.push_back(
           {"", {compute, CollectiveTask(segment)}, segment.count});
     }
-    graph_.programs.push_back(std::move(program));
-    return static_cast<int>(graph_.programs.size()) - 1;
   }
 
-  void AddPrograms() {
-    const int virtual_stages = graph_.virtual_stages();
-    graph_.program_of[0].assign(virtual_stages, AddProgram(profile_.forward));
-    graph_.program_of[1].assign(virtual_stages, AddProgram(profile_.backward));
-    graph_.program_of[2].assign(virtual_stages, -1);
+  using SegmentLists = std::vector<const std::vector<ProfileSegment>*>;
 
+  SegmentLists SegmentsOf(Phase phase) const {
+    switch (phase) {
+      case Phase::kForward:
+        return {&profile_.forward};
+      case Phase::kBackward:
+        if (!profile_.backward.empty()) return {&profile_.backward};
+        return {&profile_.backward_input, &profile_.backward_weight};
+      case Phase::kBackwardInput:
+        return {&profile_.backward_input};
+      case Phase::kBackwardWeight:
+        return {&profile_.backward_weight};
+    }
+    return {};
+  }
+
+  void AddPrograms(const std::array<std::vector<bool>, kPhases>& runs) {
+    for (int phase = 0; phase < kPhases; ++phase) {
+      if (std::find(runs[phase].begin(), runs[phase].end(), true) ==
+          runs[phase].end()) {
+        continue;
+      }
+      const int program = static_cast<int>(graph_.programs.size());
+      graph_.programs.emplace_back();
+      for (const auto* segments : SegmentsOf(static_cast<Phase>(phase))) {
+        AddSegments(*segments);
+      }
+      for (const bool is_run : runs[phase]) {
+        graph_.program_of[phase].push_back(is_run ? program : -1);
+      }
+    }
+  }
+
+  void AddClosing() {
     const Task reduce{.distribution = AddSeconds(profile_.gradient_sync),
                       .factor_class = FactorClass::kNetwork,
                       .group = kDataGroup,

@@ -7,6 +7,7 @@
 #define PRISM_CORE_STEP_STEP_PROFILE_H_
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -30,12 +31,22 @@ struct StepProfile {
   int data = 1;
   int pipeline = 1;
   int tensor = 1;
-  int virtual_stages = 1;  // chunks per stage; above 1 for kInterleaved alone
+  int virtual_stages = 1;  // chunks per stage
   int microbatches = 1;
   ScheduleKind schedule = ScheduleKind::kOneForwardOneBackward;
 
-  std::vector<ProfileSegment> forward;   // at least one
-  std::vector<ProfileSegment> backward;  // at least one
+  std::vector<ProfileSegment> forward;  // at least one
+  // Either the whole backward, or both its parts: at least one segment each.
+  // A schedule or an order that runs the parts apart needs the parts.
+  std::vector<ProfileSegment> backward;
+  std::vector<ProfileSegment> backward_input, backward_weight;
+  // For kCustom alone: operations by stage, and the stage of every virtual
+  // stage (empty: u mod pipeline). Together they pass Validate().
+  std::vector<std::vector<Operation>> order;
+  std::vector<int> stage_of;
+  // For kAutomatic alone: most micro-batches whose activations a stage keeps,
+  // at least 1. Unset: what 1f1b keeps.
+  std::optional<double> activation_limit;
   // By virtual stage, above 0; empty: all 1.
   std::vector<double> stage_scale;
   stats::Distribution transfer;       // ms
@@ -48,15 +59,25 @@ struct StepProfile {
   // (rank, factor above 0), by rank, each once; others have 1.
   std::vector<std::pair<int64_t, double>> slowdown;
 
+  PipelineShape shape() const {
+    return {pipeline, virtual_stages, microbatches};
+  }
   int64_t ranks() const {
     return static_cast<int64_t>(data) * pipeline * tensor;
   }
 };
 
+// The order in which its stages run their operations: the schedule's, the given
+// one or, for kAutomatic, the one found for the stated means of its operations
+// with stage_scale and without slowdowns.
+//
+// Errors: INVALID_ARGUMENT where the schedule does not take the shape or the
+// given order is not valid.
+absl::StatusOr<PipelineOrder> OrderOf(const StepProfile& profile);
+
 // The step graph of `profile`, in seconds.
 //
-// Requires: the ranges above hold, and interleaved has pipeline > 1 and
-// microbatches divisible by pipeline.
+// Requires: the ranges above hold and OrderOf() has an order.
 StepGraph BuildGraph(const StepProfile& profile);
 
 }  // namespace prism::step

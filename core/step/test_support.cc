@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "core/step/schedules/generators.h"
+
 namespace prism::step {
 
 StepGraph EmptyGraph(RankGrid grid, int microbatches) {
@@ -18,13 +20,12 @@ StepGraph EmptyGraph(RankGrid grid, int microbatches) {
   graph.programs.resize(3);
   graph.program_of[0].assign(grid.stages, kForwardProgram);
   graph.program_of[1].assign(grid.stages, kBackwardProgram);
-  graph.program_of[2].assign(grid.stages, -1);
   graph.closing.assign(grid.stages, kClosingProgram);
   const int hop = graph.add_distribution({});
   graph.forward_hop.assign(grid.stages - 1, hop);
   graph.backward_hop.assign(grid.stages - 1, hop);
-  graph.order = StageOrders(ScheduleKind::kOneForwardOneBackward, grid.stages,
-                            1, microbatches);
+  graph.order =
+      OneForwardOneBackwardOrder(grid.stages, microbatches).operations;
   return graph;
 }
 

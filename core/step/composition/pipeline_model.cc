@@ -64,6 +64,7 @@ class ModelBuilder {
     const double rare_weight = RareWeight();
     for (int phase = 0; phase < kPhases; ++phase) {
       law_of_[phase].assign(graph_.virtual_stages(), kAbsent);
+      if (graph_.program_of[phase].empty()) continue;
       for (int u = 0; u < graph_.virtual_stages(); ++u) {
         const int program = graph_.program_of[phase][u];
         if (program == kAbsent) continue;

@@ -7,12 +7,14 @@
 namespace prism::step {
 namespace {
 
-double Change(Phase phase, const ActivationSize& size, bool split) {
+double Change(Phase phase, const ActivationSize& size) {
   switch (phase) {
     case Phase::kForward:
       return size.whole;
     case Phase::kBackward:
-      return split ? size.for_weight - size.whole : -size.whole;
+      return -size.whole;
+    case Phase::kBackwardInput:
+      return size.for_weight - size.whole;
     case Phase::kBackwardWeight:
       return -size.for_weight;
   }
@@ -28,7 +30,7 @@ std::vector<double> PeakActivations(const PipelineOrder& order,
   for (const auto& operations : order.operations) {
     double now = 0, peak = 0;
     for (const Operation& op : operations) {
-      now += Change(op.phase, sizes[op.virtual_stage], order.splits_backward);
+      now += Change(op.phase, sizes[op.virtual_stage]);
       peak = std::max(peak, now);
     }
     peaks.push_back(peak);

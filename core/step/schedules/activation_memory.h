@@ -17,7 +17,7 @@ struct ActivationSize {
   double whole = 1;
   // What its weight part still needs: from the end of the backward's input
   // part to the end of the weight part. At most `whole`; of no account where
-  // the order does not split the backward.
+  // both are one operation.
   double for_weight = 1;
 };
 

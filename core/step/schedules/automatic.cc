@@ -29,10 +29,10 @@ class Search {
 
   absl::StatusOr<FoundOrder> Run() {
     TryNamed();
-    TryLists("list", Split(LoopedPlacement(stages(), 1, microbatches())));
+    TryLists("list", LoopedPlacement(stages(), 1, microbatches()));
     if (pieces_.chunks > 1) {
-      TryLists("looped list", Split(LoopedPlacement(stages(), pieces_.chunks,
-                                                    microbatches())));
+      TryLists("looped list",
+               LoopedPlacement(stages(), pieces_.chunks, microbatches()));
     }
     if (pieces_.chunks % 2 == 0) {
       TryLists("V list", VPlacement(stages(), microbatches()));
@@ -50,14 +50,9 @@ class Search {
   int stages() const { return pieces_.stages; }
   int microbatches() const { return pieces_.microbatches; }
 
-  static PipelineOrder Split(PipelineOrder order) {
-    order.splits_backward = true;
-    return order;
-  }
-
   void TryNamed() {
     const int p = stages(), v = pieces_.chunks, m = microbatches();
-    Try("1f1b", ClassicOrder(ScheduleKind::kOneForwardOneBackward, p, 1, m));
+    Try("1f1b", OneForwardOneBackwardOrder(p, m));
     TryFilled("zero-bubble H1", ZeroBubbleH1Order(p, m));
     TryFilled("zero-bubble H2", ZeroBubbleH2Order(p, m));
     if (v > 1) {
@@ -174,6 +169,29 @@ std::vector<ActivationSize> MergedSizes(const PipelinePieces& pieces,
     sizes[i / each].for_weight += pieces.sizes[i].for_weight;
   }
   return sizes;
+}
+
+PipelineOrder InPieces(const PipelinePieces& pieces,
+                       const PipelineOrder& order) {
+  const int each = PiecesEach(pieces, order);
+  PipelineOrder cut;
+  cut.microbatches = order.microbatches;
+  cut.chains = order.chains;
+  for (const int stage : order.stage_of) {
+    cut.stage_of.insert(cut.stage_of.end(), each, stage);
+  }
+  for (const auto& operations : order.operations) {
+    auto& into = cut.operations.emplace_back();
+    for (Operation op : operations) {
+      const int first = op.virtual_stage * each;
+      for (int k = 0; k < each; ++k) {
+        op.virtual_stage =
+            first + (op.phase == Phase::kForward ? k : each - 1 - k);
+        into.push_back(op);
+      }
+    }
+  }
+  return cut;
 }
 
 absl::StatusOr<FoundOrder> SearchOrder(const PipelinePieces& pieces,

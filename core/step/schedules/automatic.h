@@ -56,6 +56,13 @@ struct FoundOrder {
 absl::StatusOr<FoundOrder> SearchOrder(const PipelinePieces& pieces,
                                        const SearchLimits& limits);
 
+// `order` with every operation as one for each piece of its virtual stage, one
+// after the other: it takes as long, and needs no more memory.
+//
+// Requires: the virtual stages divide the pieces.
+PipelineOrder InPieces(const PipelinePieces& pieces,
+                       const PipelineOrder& order);
+
 // Times and sizes of the virtual stages of `order`: neighbouring pieces as one,
 // as many as it takes. Requires: the virtual stages divide the pieces.
 // Hops within a stage take no time.

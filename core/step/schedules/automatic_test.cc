@@ -57,8 +57,8 @@ class RandomPieces {
 std::vector<PipelineOrder> Rivals(const PipelinePieces& x) {
   const int p = x.stages, m = x.microbatches;
   std::vector<PipelineOrder> rivals = {
-      ClassicOrder(ScheduleKind::kOneForwardOneBackward, p, 1, m),
-      ZeroBubbleH1Order(p, m), ZeroBubbleH2Order(p, m),
+      OneForwardOneBackwardOrder(p, m), ZeroBubbleH1Order(p, m),
+      ZeroBubbleH2Order(p, m),
       *InterleavedOrder(p, x.chunks, m, SmallestGroup(p, m))};
   if (x.chunks % 2 == 0) rivals.push_back(ZeroBubbleVOrder(p, m));
   return rivals;
@@ -127,6 +127,22 @@ TEST(SearchOrderTest, AnswersRepeat) {
   const auto one = SearchOrder(pieces, {}), two = SearchOrder(pieces, {});
   ASSERT_TRUE(one.ok() && two.ok());
   EXPECT_EQ(one->order.operations, two->order.operations);
+}
+
+// Of two pieces on each of two stages, as 1f1b and as a V of one piece a chunk.
+TEST(InPiecesTest, RunsThePiecesOfAnOperationInARow) {
+  const PipelinePieces pieces = Uniform(2, 2, 3, {1, 2, 3, 0.5});
+  for (const PipelineOrder& order :
+       {OneForwardOneBackwardOrder(2, 3), ZeroBubbleH1Order(2, 3),
+        ZeroBubbleVOrder(2, 3)}) {
+    const PipelineOrder cut = InPieces(pieces, order);
+    ASSERT_TRUE(Validate(cut).ok()) << Validate(cut);
+    EXPECT_EQ(cut.virtual_stages(), 4);
+    EXPECT_DOUBLE_EQ(RunNominally(cut, MergedTimes(pieces, cut))->seconds,
+                     RunNominally(order, MergedTimes(pieces, order))->seconds);
+    EXPECT_LE(Most(PeakActivations(cut, pieces.sizes)),
+              Most(PeakActivations(order, MergedSizes(pieces, order))));
+  }
 }
 
 TEST(MergedTimesTest, NeighboursAddUpAndInnerHopsVanish) {

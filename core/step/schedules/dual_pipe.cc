@@ -1,5 +1,7 @@
-// DualPipe and its V form. Both run two streams of micro-batches that meet: in
-// DualPipe from the two ends of the pipeline, in the V form down and up again.
+// DualPipe and its V form, in the order of DualPipe.step() and DualPipeV.step()
+// of github.com/deepseek-ai/DualPipe (3da1bba). Both run two streams of
+// micro-batches that meet: in DualPipe from the two ends of the pipeline, in
+// the V form down and up again.
 
 #include <absl/strings/str_cat.h>
 
@@ -32,7 +34,6 @@ class DualStage {
     WarmUp();
     Meet();
     WindDown();
-    for (const Operation& op : whole_) order.joined[order.index(op)] = true;
     order.operations[stage] = std::move(operations_);
   }
 
@@ -89,7 +90,7 @@ class DualStage {
                            stream.first_microbatch + stream.forwards++});
   }
   void BackwardInput(Stream& stream) {
-    operations_.push_back({Phase::kBackward, stream.virtual_stage,
+    operations_.push_back({Phase::kBackwardInput, stream.virtual_stage,
                            stream.first_microbatch + stream.backwards++});
     waiting_.push_back(operations_.back());
     waiting_.back().phase = Phase::kBackwardWeight;
@@ -99,16 +100,13 @@ class DualStage {
     waiting_.pop_front();
   }
   void WholeBackward(Stream& stream) {
-    BackwardInput(stream);
-    whole_.push_back(operations_.back());
-    operations_.push_back(waiting_.back());
-    waiting_.pop_back();
+    operations_.push_back({Phase::kBackward, stream.virtual_stage,
+                           stream.first_microbatch + stream.backwards++});
   }
 
   int depth_, depths_, count_;
   Stream near_, far_;
   std::deque<Operation> waiting_;  // weight parts put off
-  std::vector<Operation> whole_;   // backwards with their weight parts
   std::vector<Operation> operations_;
 };
 
@@ -129,8 +127,6 @@ absl::StatusOr<PipelineOrder> DualPipeOrder(int stages, int microbatches) {
   if (microbatches < 2 * stages) return TooFew(stages, microbatches);
   PipelineOrder order = LoopedPlacement(stages, 2, microbatches);
   order.chains = 2;
-  order.splits_backward = true;
-  order.joined.resize(order.passes());
   for (int s = 0; s < stages; ++s) {
     order.stage_of[2 * stages - 1 - s] = s;
     Stream down{s, 0}, up{2 * stages - 1 - s, microbatches / 2};
@@ -145,7 +141,6 @@ absl::StatusOr<PipelineOrder> DualPipeOrder(int stages, int microbatches) {
 absl::StatusOr<PipelineOrder> DualPipeVOrder(int stages, int microbatches) {
   if (microbatches < 2 * stages) return TooFew(stages, microbatches);
   PipelineOrder order = VPlacement(stages, microbatches);
-  order.joined.resize(order.passes());
   for (int s = 0; s < stages; ++s) {
     DualStage(s, stages, microbatches, {s, 0}, {2 * stages - 1 - s, 0})
         .Run(s, order);

@@ -1,5 +1,5 @@
 // The engines run every order as RunNominally() does: V-shaped placements,
-// split backwards, uneven chunks.
+// split and whole backwards, two chains, uneven chunks.
 
 #include <gtest/gtest.h>
 
@@ -15,24 +15,31 @@ namespace prism::step {
 namespace {
 
 // A graph of one program a phase and virtual stage, each a constant.
-//
-// Requires: one chain and no joined backwards, which a graph cannot say.
 StepGraph GraphOf(const PipelineOrder& order, const OperationTimes& times) {
-  StepGraph graph = EmptyGraph({1, order.stages(), 1}, order.microbatches);
-  graph.stage_of = order.stage_of;
-  graph.order = order.operations;
-  const std::array<const std::vector<double>*, kPhases> seconds = {
-      &times.forward, &times.backward, &times.weight};
+  StepGraph graph = EmptyGraph({1, order.stages(), 1});
+  PutOrder(order, graph);
+  const auto runs = PhasesOf(order);
+  const auto seconds = [&times](Phase phase, int u) {
+    switch (phase) {
+      case Phase::kForward:
+        return times.forward[u];
+      case Phase::kBackward:
+        return times.backward[u] + times.weight[u];
+      case Phase::kBackwardInput:
+        return times.backward[u];
+      default:
+        return times.weight[u];
+    }
+  };
   for (int phase = 0; phase < kPhases; ++phase) {
     graph.program_of[phase].assign(order.stage_of.size(), -1);
-    if (phase == 2 && !order.splits_backward) continue;
     for (int u = 0; u < order.virtual_stages(); ++u) {
-      double time = (*seconds[phase])[u];
-      if (phase == 1 && !order.splits_backward) time += times.weight[u];
+      if (!runs[phase][u]) continue;
       const int program = static_cast<int>(graph.programs.size());
       graph.program_of[phase][u] = program;
       graph.programs.emplace_back();
-      AddSegment(graph, program, {ConstantTask(graph, time)});
+      AddSegment(graph, program,
+                 {ConstantTask(graph, seconds(static_cast<Phase>(phase), u))});
     }
   }
   graph.forward_hop.clear();
@@ -53,7 +60,9 @@ TEST(EngineTest, TakesAsLongAsTheNominalRun) {
          {*InterleavedOrder(p, 3, m, SmallestGroup(p, m)),
           BreadthFirstOrder(p, 2, m), ZeroBubbleH1Order(p, m),
           ZeroBubbleH2Order(p, m), ZeroBubbleVOrder(p, m),
-          HalfMemoryVOrder(p, m), ThirdMemoryVOrder(p, m)}) {
+          HalfMemoryVOrder(p, m), ThirdMemoryVOrder(p, m),
+          *DualPipeOrder(2 * p, 4 * p + 2 * m),
+          *DualPipeVOrder(p, 2 * p + m)}) {
       OperationTimes times = UniformTimes(order, {1, 1, 1, real(random)});
       for (auto* list : {&times.forward, &times.backward, &times.weight}) {
         for (double& time : *list) time = real(random);

@@ -13,19 +13,24 @@
 
 #include <absl/status/statusor.h>
 
-#include "core/step/schedule.h"
 #include "core/step/schedules/pipeline_order.h"
 
 namespace prism::step {
 
-// The orders of schedule.h. Requires: as StageOrders().
-PipelineOrder ClassicOrder(ScheduleKind kind, int stages, int chunks,
-                           int microbatches);
+// All forwards, then all backwards (GPipe, arXiv 1811.06965). Memory m; bubble
+// (p - 1)(F + B + W).
+PipelineOrder GpipeOrder(int stages, int microbatches);
+
+// One forward, one backward after a warm-up (PipeDream-Flush, arXiv
+// 2006.09503). Memory of stage s: p - s; bubble as GpipeOrder().
+PipelineOrder OneForwardOneBackwardOrder(int stages, int microbatches);
 
 // Interleaving of any number of micro-batches, as Megatron-LM does it: they
 // are taken in groups of `group`, the last of which may be smaller. Virtual
 // stages may take any time, nothing too: chunks of uneven size change no order.
-// Memory of stage s: at most (2 (p - s - 1) + (v - 1) group + 1) / v.
+// Memory of stage s: at most (2 (p - s - 1) + (v - 1) group + 1) / v, and m
+// where m = p and all forwards are the warm-up. Bubble (p - 1)(F + B + W) / v
+// where p divides m.
 //
 // `group` is at least p and leaves a remainder of m that is 0 or at least p;
 // where m < p, it is m. Errors: INVALID_ARGUMENT otherwise.

@@ -77,9 +77,9 @@ class ListScheduler {
     if (op.phase == Phase::kBackwardWeight) {
       stage.weights.pop_front();
     } else {
-      left_[u][static_cast<int>(op.phase)].push_back(stage.free);
+      left_[u][Direction(op.phase)].push_back(stage.free);
     }
-    if (op.phase == Phase::kBackward) {
+    if (op.phase == Phase::kBackwardInput) {
       stage.weights.push_back({Phase::kBackwardWeight, u, op.microbatch});
     }
     order_.operations[&stage - stages_.data()].push_back(op);
@@ -113,7 +113,7 @@ class ListScheduler {
     if (!offer) return;
     const bool first = policy_.forwards_first && best &&
                        offer->operation.phase == Phase::kForward &&
-                       best->operation.phase == Phase::kBackward;
+                       best->operation.phase == Phase::kBackwardInput;
     if (!best || offer->start < best->start ||
         (first && offer->start == best->start)) {
       best = offer;
@@ -131,18 +131,18 @@ class ListScheduler {
   }
 
   std::optional<Choice> Backward(const Stage& stage, int u) const {
-    const int i = Done(u, Phase::kBackward);
+    const int i = Done(u, Phase::kBackwardInput);
     if (i == Done(u, Phase::kForward)) return std::nullopt;
-    const Operation op{Phase::kBackward, u, i};
+    const Operation op{Phase::kBackwardInput, u, i};
     if (u + 1 == order_.virtual_stages()) return Choice{op, stage.free};
-    if (Done(u + 1, Phase::kBackward) <= i) return std::nullopt;
+    if (Done(u + 1, Phase::kBackwardInput) <= i) return std::nullopt;
     return Choice{op, std::max(stage.free, Left(u + 1, op) + times_.hop[u])};
   }
 
   bool MayBegin(const Stage& stage, int u) const {
     if (stage.kept + RoomFrom(stage, u) > policy_.memory) return false;
     if (u != stage.chunks.front()) return true;
-    const int begun = Done(u, Phase::kForward) - Done(u, Phase::kBackward);
+    const int begun = Done(u, Phase::kForward) - Done(u, Phase::kBackwardInput);
     const auto ahead = stages_.data() + stages_.size() - &stage;
     return begun + 1 <= std::max(1.0, policy_.reach * ahead);
   }
@@ -157,24 +157,31 @@ class ListScheduler {
   }
 
   double Duration(const Operation& op) const {
-    const std::array<const std::vector<double>*, kPhases> times = {
-        &times_.forward, &times_.backward, &times_.weight};
-    return (*times[static_cast<int>(op.phase)])[op.virtual_stage];
+    return Of(op.phase, times_.forward[op.virtual_stage],
+              times_.backward[op.virtual_stage],
+              times_.weight[op.virtual_stage]);
   }
 
   double Change(const Operation& op) const {
     const ActivationSize& size = sizes_[op.virtual_stage];
-    const std::array<double, kPhases> changes = {
-        size.whole, size.for_weight - size.whole, -size.for_weight};
-    return changes[static_cast<int>(op.phase)];
+    return Of(op.phase, size.whole, size.for_weight - size.whole,
+              -size.for_weight);
   }
 
+  static double Of(Phase phase, double forward, double input, double weight) {
+    if (phase == Phase::kForward) return forward;
+    return phase == Phase::kBackwardInput ? input : weight;
+  }
+
+  static size_t Direction(Phase phase) {
+    return phase == Phase::kForward ? 0 : 1;
+  }
   int Done(int u, Phase phase) const {
-    return static_cast<int>(left_[u][static_cast<int>(phase)].size());
+    return static_cast<int>(left_[u][Direction(phase)].size());
   }
   // When the operation of the same micro-batch on virtual stage `u` was done.
   double Left(int u, const Operation& op) const {
-    return left_[u][static_cast<int>(op.phase)][op.microbatch];
+    return left_[u][Direction(op.phase)][op.microbatch];
   }
 
   PipelineOrder order_;
@@ -191,7 +198,7 @@ class ListScheduler {
 absl::StatusOr<PipelineOrder> ListSchedule(
     PipelineOrder placement, const OperationTimes& times,
     const std::vector<ActivationSize>& sizes, const ListPolicy& policy) {
-  PRISM_CHECK(placement.splits_backward && placement.chains == 1);
+  PRISM_CHECK(placement.chains == 1);
   PRISM_CHECK(sizes.size() == placement.stage_of.size());
   return ListScheduler(std::move(placement), times, sizes, policy).Run();
 }

@@ -32,7 +32,8 @@ struct ListPolicy {
   bool forwards_first = false;
 };
 
-// `placement`: an order without operations, with split backwards and one chain.
+// Backwards are run in two parts. `placement`: an order without operations, of
+// one chain.
 //
 // Requires: times and sizes of its virtual stages.
 // Errors: RESOURCE_EXHAUSTED if a stage has no room for one micro-batch.

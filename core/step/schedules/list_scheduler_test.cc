@@ -14,12 +14,6 @@ double Most(const std::vector<double>& values) {
   return *std::max_element(values.begin(), values.end());
 }
 
-PipelineOrder Loop(int stages, int chunks, int microbatches) {
-  PipelineOrder order = LoopedPlacement(stages, chunks, microbatches);
-  order.splits_backward = true;
-  return order;
-}
-
 // The memory of random shapes is just above what one micro-batch needs.
 TEST(ListScheduleTest, IsValidAndKeepsItsMemoryOnAnyShape) {
   std::mt19937_64 random(5);
@@ -27,7 +21,7 @@ TEST(ListScheduleTest, IsValidAndKeepsItsMemoryOnAnyShape) {
   for (int i = 0; i < 3000; ++i) {
     const int p = 1 + random() % 6, v = 1 + random() % 4, m = 1 + random() % 12;
     const PipelineOrder placement =
-        random() % 2 == 0 ? VPlacement(p, m) : Loop(p, v, m);
+        random() % 2 == 0 ? VPlacement(p, m) : LoopedPlacement(p, v, m);
     OperationTimes times = UniformTimes(
         placement, {real(random), real(random), real(random), real(random)});
     for (double& forward : times.forward) forward *= real(random);
@@ -49,7 +43,7 @@ TEST(ListScheduleTest, IsValidAndKeepsItsMemoryOnAnyShape) {
 // m (F + B + W) + (p - 1) F.
 TEST(ListScheduleTest, ReachesTheBoundInTheMemoryOfPlain) {
   for (int p : {2, 5, 8}) {
-    const PipelineOrder placement = Loop(p, 1, 4 * p);
+    const PipelineOrder placement = LoopedPlacement(p, 1, 4 * p);
     const OperationTimes times = UniformTimes(placement, {});
     const std::vector<ActivationSize> sizes(p, {1, 1});
     ListPolicy policy;
@@ -63,7 +57,7 @@ TEST(ListScheduleTest, ReachesTheBoundInTheMemoryOfPlain) {
 }
 
 TEST(ListScheduleTest, ReachBoundsTheMicrobatchesBegun) {
-  const PipelineOrder placement = Loop(4, 1, 20);
+  const PipelineOrder placement = LoopedPlacement(4, 1, 20);
   const OperationTimes times = UniformTimes(placement, {});
   const std::vector<ActivationSize> sizes(4, {1, 0});
   ListPolicy policy;

@@ -58,10 +58,17 @@ bool IsGroup(int stages, int microbatches, int group) {
 
 }  // namespace
 
-PipelineOrder ClassicOrder(ScheduleKind kind, int stages, int chunks,
-                           int microbatches) {
-  PipelineOrder order = LoopedPlacement(stages, chunks, microbatches);
-  order.operations = StageOrders(kind, stages, chunks, microbatches);
+PipelineOrder GpipeOrder(int stages, int microbatches) {
+  return BreadthFirstOrder(stages, 1, microbatches);
+}
+
+PipelineOrder OneForwardOneBackwardOrder(int stages, int microbatches) {
+  PipelineOrder order = LoopedPlacement(stages, 1, microbatches);
+  const auto visits = Visits(1, microbatches, microbatches);
+  for (int stage = 0; stage < stages; ++stage) {
+    Interleave(visits, stage, 1, std::min(stages - stage - 1, microbatches),
+               order);
+  }
   return order;
 }
 
@@ -72,7 +79,10 @@ int SmallestGroup(int stages, int microbatches) {
 }
 
 // Narayanan et al. (arXiv 2104.04473), section 2.2, with the groups and the
-// warm-up of Megatron-LM's microbatch_group_size_per_vp_stage.
+// warm-up of Megatron-LM's microbatch_group_size_per_vp_stage
+// (get_schedule_table and get_pp_rank_microbatches in
+// megatron/core/pipeline_parallel/schedules.py at d98e8a6). That one
+// micro-batch a stage is all warm-up is the rule of its earlier versions.
 absl::StatusOr<PipelineOrder> InterleavedOrder(int stages, int chunks,
                                                int microbatches, int group) {
   if (!IsGroup(stages, microbatches, group)) {
@@ -84,9 +94,11 @@ absl::StatusOr<PipelineOrder> InterleavedOrder(int stages, int chunks,
   PipelineOrder order = LoopedPlacement(stages, chunks, microbatches);
   const auto visits = Visits(chunks, microbatches, group);
   for (int stage = 0; stage < stages; ++stage) {
-    const int warm_up = std::min(
-        2 * (stages - stage - 1) + (chunks - 1) * group, microbatches * chunks);
-    Interleave(visits, stage, chunks, warm_up, order);
+    const int count = microbatches * chunks;
+    const int warm_up = 2 * (stages - stage - 1) + (chunks - 1) * group;
+    Interleave(visits, stage, chunks,
+               microbatches == stages ? count : std::min(warm_up, count),
+               order);
   }
   return order;
 }

@@ -58,29 +58,34 @@ class Runner {
     run.start.push_back(start);
     run.busy += seconds;
     run.end = start + seconds;
-    left_[static_cast<int>(op.phase)][order_.index(op)] =
-        run.end + (order_.is_joined(op) ? times_.weight[op.virtual_stage] : 0);
+    if (op.phase != Phase::kBackwardWeight) Left(op) = run.end;
     ++next_[stage];
     return true;
   }
 
   // When what `op` needs from other operations is there, or kNotYet.
-  double Arrival(const Operation& op) const {
+  double Arrival(const Operation& op) {
     const int u = op.virtual_stage;
     if (op.phase == Phase::kForward) {
       return order_.is_first(u) ? 0 : Hopped(op, u - 1, times_.hop[u - 1]);
     }
-    if (op.phase == Phase::kBackward && !order_.is_last(u)) {
+    if (SendsGradient(op.phase) && !order_.is_last(u)) {
       return Hopped(op, u + 1, times_.hop[u]);
     }
     // What it needs ran before it on the same stage.
     return 0;
   }
 
-  double Hopped(Operation op, int from, double hop) const {
+  double Hopped(Operation op, int from, double hop) {
     op.virtual_stage = from;
-    const double left = left_[static_cast<int>(op.phase)][order_.index(op)];
+    const double left = Left(op);
     return left == kNotYet ? kNotYet : left + hop;
+  }
+
+  // When the result of `op` leaves, or kNotYet. A virtual stage may run a
+  // backward whole and its neighbour the same in parts.
+  double& Left(const Operation& op) {
+    return left_[SendsGradient(op.phase) ? 1 : 0][order_.index(op)];
   }
 
   double Duration(const Operation& op) const {
@@ -89,8 +94,9 @@ class Runner {
       case Phase::kForward:
         return times_.forward[u];
       case Phase::kBackward:
-        return times_.backward[u] +
-               (order_.splits_backward ? 0 : times_.weight[u]);
+        return times_.backward[u] + times_.weight[u];
+      case Phase::kBackwardInput:
+        return times_.backward[u];
       case Phase::kBackwardWeight:
         return times_.weight[u];
     }
@@ -100,8 +106,8 @@ class Runner {
   const PipelineOrder& order_;
   const OperationTimes& times_;
   std::vector<size_t> next_;
-  // When an operation's result leaves, by phase and PipelineOrder::index.
-  std::array<std::vector<double>, kPhases> left_;
+  // Of forwards and of backwards, by PipelineOrder::index.
+  std::array<std::vector<double>, 2> left_;
   NominalRun run_;
 };
 

@@ -14,8 +14,8 @@
 
 namespace prism::step {
 
-// Seconds, at least 0, by virtual stage. An order that does not split the
-// backward runs `backward` and `weight` as one.
+// Seconds, at least 0, by virtual stage. A backward that is one operation takes
+// `backward` and `weight`.
 struct OperationTimes {
   std::vector<double> forward;
   std::vector<double> backward;  // the input part

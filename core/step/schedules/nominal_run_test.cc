@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <utility>
+#include <vector>
+
 #include "core/step/schedules/generators.h"
 #include "core/step/schedules/placement.h"
 
@@ -12,7 +15,7 @@ namespace {
 using testing::ElementsAre;
 
 constexpr auto F = Phase::kForward, B = Phase::kBackward,
-               W = Phase::kBackwardWeight;
+               I = Phase::kBackwardInput, W = Phase::kBackwardWeight;
 
 NominalRun Nominal(const PipelineOrder& order, const OperationTimes& times) {
   auto run = RunNominally(order, times);
@@ -21,7 +24,7 @@ NominalRun Nominal(const PipelineOrder& order, const OperationTimes& times) {
 }
 
 TEST(RunNominallyTest, WaitsForTheHopAndTheStage) {
-  const auto order = ClassicOrder(ScheduleKind::kGpipe, 2, 1, 2);
+  const auto order = GpipeOrder(2, 2);
   const auto run = Nominal(order, {{1, 2}, {3, 4}, {0.5, 0.25}, {10}});
   EXPECT_THAT(run.stages[0].start, ElementsAre(0, 1, 29.25, 33.5));
   EXPECT_THAT(run.stages[1].start, ElementsAre(11, 13, 15, 19.25));
@@ -31,23 +34,25 @@ TEST(RunNominallyTest, WaitsForTheHopAndTheStage) {
   EXPECT_EQ(LongestIdle(run), 28);
 }
 
-PipelineOrder TwoStages(bool joined) {
+// One micro-batch on two stages.
+PipelineOrder TwoStages(std::vector<Operation> first,
+                        std::vector<Operation> last) {
   PipelineOrder order = LoopedPlacement(2, 1, 1);
-  order.splits_backward = true;
-  if (joined) order.joined.assign(2, true);
-  order.operations = {{{F, 0, 0}, {B, 0, 0}, {W, 0, 0}},
-                      {{F, 1, 0}, {B, 1, 0}, {W, 1, 0}}};
+  order.operations = {std::move(first), std::move(last)};
+  EXPECT_TRUE(Validate(order).ok()) << Validate(order);
   return order;
 }
 
 TEST(RunNominallyTest, TheGradientLeavesAfterTheInputPart) {
-  const auto order = TwoStages(false);
+  const auto order = TwoStages({{F, 0, 0}, {I, 0, 0}, {W, 0, 0}},
+                               {{F, 1, 0}, {I, 1, 0}, {W, 1, 0}});
   EXPECT_THAT(Nominal(order, UniformTimes(order, {})).stages[0].start,
               ElementsAre(0, 3, 4));
 }
 
-TEST(RunNominallyTest, AJoinedGradientLeavesAfterTheWeightPart) {
-  const auto order = TwoStages(true);
+TEST(RunNominallyTest, AWholeBackwardsGradientLeavesAtItsEnd) {
+  const auto order =
+      TwoStages({{F, 0, 0}, {I, 0, 0}, {W, 0, 0}}, {{F, 1, 0}, {B, 1, 0}});
   EXPECT_THAT(Nominal(order, UniformTimes(order, {})).stages[0].start,
               ElementsAre(0, 4, 5));
 }

@@ -3,9 +3,10 @@
 #include <absl/strings/str_cat.h>
 
 #include <array>
-#include <cstdint>
 #include <string>
+#include <utility>
 
+#include "core/step/pass_progress.h"
 #include "core/step/schedules/nominal_run.h"
 
 namespace prism::step {
@@ -15,7 +16,7 @@ absl::Status Broken(const std::string& what) {
   return absl::InvalidArgumentError("pipeline order: " + what);
 }
 
-absl::Status CheckShape(const PipelineOrder& order) {
+absl::Status CheckSizes(const PipelineOrder& order) {
   if (order.microbatches < 1) return Broken("microbatches is below 1");
   if (order.stage_of.empty()) return Broken("there are no virtual stages");
   if (order.chains < 1 || order.virtual_stages() % order.chains != 0 ||
@@ -28,9 +29,6 @@ absl::Status CheckShape(const PipelineOrder& order) {
                                  order.stages()));
     }
   }
-  if (!order.joined.empty() && order.joined.size() != order.passes()) {
-    return Broken("joined does not have one entry for each backward");
-  }
   return absl::OkStatus();
 }
 
@@ -39,65 +37,87 @@ bool Belongs(const PipelineOrder& order, int stage, const Operation& op) {
          op.microbatch >= 0 && op.microbatch < order.microbatches &&
          order.stage_of[op.virtual_stage] == stage &&
          order.chain_of(op.microbatch) ==
-             op.virtual_stage / order.chain_length() &&
-         (op.phase != Phase::kBackwardWeight || order.splits_backward);
+             op.virtual_stage / order.chain_length();
+}
+
+// What must come next on the first virtual stage where anything is missing.
+absl::Status CheckNothingMissing(const PipelineOrder& order,
+                                 const std::vector<PassProgress>& progress) {
+  constexpr std::array<Phase, 3> kNext = {Phase::kForward, Phase::kBackward,
+                                          Phase::kBackwardWeight};
+  for (int u = 0; u < order.virtual_stages(); ++u) {
+    for (int i = 0; i < order.microbatches; ++i) {
+      Operation op{Phase::kForward, u, i};
+      const PassProgress so_far = progress[order.index(op)];
+      if (!Belongs(order, order.stage_of[u], op)) continue;
+      if (so_far == PassProgress::kDone) continue;
+      op.phase = kNext[static_cast<int>(so_far)];
+      return Broken(absl::StrCat("stage ", order.stage_of[u], ": ",
+                                 Describe(op), " is missing"));
+    }
+  }
+  return absl::OkStatus();
 }
 
 absl::Status CheckComplete(const PipelineOrder& order) {
-  std::vector<uint8_t> done(order.passes());
-  size_t operations = 0;
+  std::vector<PassProgress> progress(order.passes());
   for (int stage = 0; stage < order.stages(); ++stage) {
     for (const Operation& op : order.operations[stage]) {
       const std::string what =
           absl::StrCat("stage ", stage, ": ", Describe(op));
       if (!Belongs(order, stage, op)) return Broken(what + " is not its own");
-      uint8_t& so_far = done[order.index(op)];
-      if (so_far != static_cast<int>(op.phase)) {
+      if (!Advance(op.phase, progress[order.index(op)])) {
         return Broken(what + " runs twice or before what it needs");
       }
-      ++so_far;
-      ++operations;
     }
   }
-  const size_t expected = static_cast<size_t>(order.chain_length()) *
-                          order.microbatches * (order.splits_backward ? 3 : 2);
-  if (operations != expected) {
-    return Broken(
-        absl::StrCat("has ", operations, " operations, needs ", expected));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status CheckJoined(const PipelineOrder& order) {
-  for (const auto& operations : order.operations) {
-    for (size_t at = 0; at < operations.size(); ++at) {
-      if (!order.is_joined(operations[at])) continue;
-      Operation weight = operations[at];
-      weight.phase = Phase::kBackwardWeight;
-      if (at + 1 == operations.size() || operations[at + 1] != weight) {
-        return Broken("the " + Describe(weight) +
-                      " does not follow the backward it is joined to");
-      }
-    }
-  }
-  return absl::OkStatus();
+  return CheckNothingMissing(order, progress);
 }
 
 }  // namespace
 
 std::string Describe(const Operation& operation) {
-  constexpr std::array<const char*, kPhases> kNames = {"forward", "backward",
-                                                       "weight part"};
+  constexpr std::array<const char*, kPhases> kNames = {
+      "forward", "backward", "input part", "weight part"};
   return absl::StrCat(kNames[static_cast<int>(operation.phase)],
                       " of micro-batch ", operation.microbatch,
                       " on virtual stage ", operation.virtual_stage);
 }
 
+std::array<std::vector<bool>, kPhases> PhasesOf(const PipelineOrder& order) {
+  std::array<std::vector<bool>, kPhases> runs;
+  for (auto& virtual_stages : runs) {
+    virtual_stages.resize(order.stage_of.size());
+  }
+  for (const auto& operations : order.operations) {
+    for (const Operation& op : operations) {
+      runs[static_cast<int>(op.phase)][op.virtual_stage] = true;
+    }
+  }
+  return runs;
+}
+
+bool SplitsBackward(const PipelineOrder& order) {
+  for (const auto& operations : order.operations) {
+    for (const Operation& op : operations) {
+      if (op.phase == Phase::kBackwardInput) return true;
+    }
+  }
+  return false;
+}
+
 absl::Status Validate(const PipelineOrder& order) {
-  for (auto check : {CheckShape, CheckComplete, CheckJoined}) {
+  for (auto check : {CheckSizes, CheckComplete}) {
     if (auto status = check(order); !status.ok()) return status;
   }
   return RunNominally(order, UniformTimes(order, {})).status();
+}
+
+void PutOrder(PipelineOrder order, StepGraph& graph) {
+  graph.microbatches = order.microbatches;
+  graph.stage_of = std::move(order.stage_of);
+  graph.chains = order.chains;
+  graph.order = std::move(order.operations);
 }
 
 }  // namespace prism::step

@@ -1,15 +1,16 @@
 // PipelineOrder: which stage runs which operations, in which order.
 //
-// More general than StageOrders(): virtual stages may lie on any stage (a
-// V-shaped placement puts u and 2p - 1 - u on one), the backward may be split
-// in an input and a weight part, and micro-batches may enter from several
-// ends. Generators are in generators.h; an order of one's own is data, to be
-// checked with Validate(). Plain data: share it freely between threads.
+// Virtual stages may lie on any stage (a V-shaped placement puts u and
+// 2p - 1 - u on one), a backward may be one operation or two, and micro-batches
+// may enter from several ends. Generators are in generators.h; an order of
+// one's own is data, to be checked with Validate(). Plain data: share it freely
+// between threads.
 #ifndef PRISM_CORE_STEP_SCHEDULES_PIPELINE_ORDER_H_
 #define PRISM_CORE_STEP_SCHEDULES_PIPELINE_ORDER_H_
 
 #include <absl/status/status.h>
 
+#include <array>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -27,13 +28,6 @@ struct PipelineOrder {
   // the first microbatches / chains to the first chain, and so on. A
   // micro-batch runs on the virtual stages of its chain alone.
   int chains = 1;
-  // Backwards are kBackward, for inputs, and kBackwardWeight; else kBackward
-  // is the whole of it.
-  bool splits_backward = false;
-  // By index(): backwards whose weight part follows at once and is run as one
-  // with them, so that the gradient leaves when both are done. Else it leaves
-  // after the input part. Empty: none.
-  std::vector<bool> joined;
   // Stage -> its operations.
   std::vector<std::vector<Operation>> operations;
 
@@ -57,21 +51,28 @@ struct PipelineOrder {
   size_t passes() const {
     return static_cast<size_t>(virtual_stages()) * microbatches;
   }
-  bool is_joined(const Operation& op) const {
-    return op.phase == Phase::kBackward && !joined.empty() && joined[index(op)];
-  }
 };
 
-// OK if the order is complete (each operation exactly once, on its stage, a
-// backward after its forward, a weight part after its backward and right after
-// one that it is joined to) and free of deadlock: the stages' orders do not
-// wait for each other in a circle.
+// Phase -> virtual stage -> whether it runs for any micro-batch.
+std::array<std::vector<bool>, kPhases> PhasesOf(const PipelineOrder& order);
+
+// Whether any backward is run as its two parts.
+bool SplitsBackward(const PipelineOrder& order);
+
+// OK if the order is complete (each micro-batch's forward and backward, or the
+// backward's parts, exactly once on each virtual stage of its chain, in this
+// order) and free of deadlock: the stages' orders do not wait for each other in
+// a circle.
 //
 // Errors: INVALID_ARGUMENT, naming the stage and the operation.
 absl::Status Validate(const PipelineOrder& order);
 
 // "forward of micro-batch 3 on virtual stage 1".
 std::string Describe(const Operation& operation);
+
+// Gives `graph` the order's micro-batches, virtual stages and operations. The
+// rest of the graph is left as it is.
+void PutOrder(PipelineOrder order, StepGraph& graph);
 
 }  // namespace prism::step
 

@@ -5,6 +5,7 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/step/schedules/generators.h"
 
@@ -46,24 +47,38 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"NoSuchMicrobatch",
                [](O& o) { o.operations[1][0].microbatch = 4; },
                "is not its own"},
-        Broken{"UnsplitWeight", [](O& o) { o.splits_backward = false; },
-               "is not its own"},
+        Broken{"WholeBesideItsWeightPart",
+               [](O& o) { o.operations[2][1].phase = Phase::kBackward; },
+               "stage 2: weight part of micro-batch 0 on virtual stage 2 runs "
+               "twice"},
         Broken{"Missing", [](O& o) { o.operations[0].pop_back(); },
-               "has 35 operations, needs 36"},
+               "stage 0: weight part of micro-batch 3 on virtual stage 0 is "
+               "missing"},
         Broken{"Twice", [](O& o) { o.operations[0][1] = o.operations[0][0]; },
                "runs twice or before"},
         Broken{"BackwardFirst",
                [](O& o) { std::swap(o.operations[2][0], o.operations[2][1]); },
-               "stage 2: backward of micro-batch 0 on virtual stage 2 runs"},
-        Broken{"ShortJoined", [](O& o) { o.joined.resize(1); },
-               "one entry for each backward"},
-        Broken{"WeightNotJoined",
-               [](O& o) { o.joined.assign(o.passes(), true); },
-               "weight part of micro-batch 0 on virtual stage 1 does not"},
+               "stage 2: input part of micro-batch 0 on virtual stage 2 runs"},
         Broken{"WeightFirst",
                [](O& o) { std::swap(o.operations[0][3], o.operations[0][4]); },
                "weight part of micro-batch 0"}),
     [](const auto& test) { return test.param.name; });
+
+TEST(ValidateTest, AStageMayRunSomeBackwardsWhole) {
+  PipelineOrder order = ZeroBubbleH1Order(3, 4);
+  auto& last = order.operations[1];
+  ASSERT_EQ(last.back().phase, Phase::kBackwardWeight);
+  const Operation weight = last.back();
+  last.pop_back();
+  for (Operation& op : last) {
+    const bool same = op.microbatch == weight.microbatch;
+    if (same && op.phase == Phase::kBackwardInput) op.phase = Phase::kBackward;
+  }
+  EXPECT_TRUE(Validate(order).ok()) << Validate(order);
+  const auto runs = PhasesOf(order);
+  EXPECT_EQ(runs[static_cast<int>(Phase::kBackward)],
+            (std::vector<bool>{false, true, false}));
+}
 
 // Two chunks on one stage, in a circle with the other stage's.
 TEST(ValidateTest, ACircleIsRefusedAndNamed) {

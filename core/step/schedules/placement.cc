@@ -17,7 +17,6 @@ PipelineOrder LoopedPlacement(int stages, int chunks, int microbatches) {
 
 PipelineOrder VPlacement(int stages, int microbatches) {
   PipelineOrder order = LoopedPlacement(stages, 2, microbatches);
-  order.splits_backward = true;
   for (int s = 0; s < stages; ++s) order.stage_of[2 * stages - 1 - s] = s;
   return order;
 }

@@ -9,8 +9,7 @@ namespace prism::step {
 // Virtual stage u on stage u mod p; no operations yet.
 PipelineOrder LoopedPlacement(int stages, int chunks, int microbatches);
 
-// Virtual stages s and 2p - 1 - s on stage s; backwards are split; no
-// operations yet.
+// Virtual stages s and 2p - 1 - s on stage s; no operations yet.
 PipelineOrder VPlacement(int stages, int microbatches);
 
 }  // namespace prism::step

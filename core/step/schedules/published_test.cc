@@ -42,8 +42,7 @@ void ForShapes(const std::function<void(int p, int m)>& check) {
 // arXiv 2401.10241, table 1: (p - 1)(F + B + W) of 1f1b.
 TEST(PublishedTest, PlainIdles) {
   ForShapes([](int p, int m) {
-    const auto order =
-        ClassicOrder(ScheduleKind::kOneForwardOneBackward, p, 1, m);
+    const auto order = OneForwardOneBackwardOrder(p, m);
     EXPECT_NEAR(Idle(order, {1.5, 1, 0.75, 0}), (p - 1) * 3.25, 1e-9);
   });
 }
@@ -158,11 +157,11 @@ class BesideReference {
     double now = 0, first = -1, busy = 0;
     for (size_t at = 0, end = 0; at < list.size(); at = end) {
       const bool pair =
-          list[at].phase == Phase::kForward && IsJoined(list, at + 1);
+          list[at].phase == Phase::kForward && IsWhole(list, at + 1);
       const bool together = pair && !apart;
       apart = apart && !pair;
       const double takes = together ? beside_ : Takes(list[at]);
-      end = at + (together ? 3 : IsJoined(list, at) ? 2 : 1);
+      end = at + (together ? 2 : 1);
       for (size_t k = at; k < end; ++k) now = std::max(now, Needs(list[k]));
       if (first < 0) first = now;
       now += takes;
@@ -177,16 +176,16 @@ class BesideReference {
     return order_.chains == 1 ? stage == p - 1
                               : stage == p / 2 || stage == p / 2 - 1;
   }
-  bool IsJoined(const std::vector<Operation>& list, size_t at) const {
-    return at < list.size() && order_.is_joined(list[at]);
+  static bool IsWhole(const std::vector<Operation>& list, size_t at) {
+    return at < list.size() && list[at].phase == Phase::kBackward;
   }
   double Takes(const Operation& op) const {
     if (op.phase == Phase::kForward) return time_.forward;
     if (op.phase == Phase::kBackwardWeight) return time_.weight;
-    return time_.backward + (order_.is_joined(op) ? time_.weight : 0);
+    return time_.backward + (op.phase == Phase::kBackward ? time_.weight : 0);
   }
   double& Left(const Operation& op, int u) {
-    return left_[static_cast<int>(op.phase)]
+    return left_[op.phase == Phase::kForward ? 0 : 1]
                 [static_cast<size_t>(u) * order_.microbatches + op.microbatch];
   }
   double Needs(const Operation& op) {
@@ -198,6 +197,7 @@ class BesideReference {
     return order_.is_last(u) ? 0 : Left(op, u + 1);
   }
   void Leave(const Operation& op, double now) {
+    if (op.phase == Phase::kBackwardWeight) return;
     double& left = Left(op, op.virtual_stage);
     moved_ |= left < now;
     left = std::max(left, now);
@@ -207,8 +207,8 @@ class BesideReference {
   UniformTime time_;
   double beside_;
   bool moved_ = false;
-  // Ends known by now, by phase and PipelineOrder::index.
-  std::array<std::vector<double>, kPhases> left_;
+  // Ends of forwards and backwards known by now, by PipelineOrder::index.
+  std::array<std::vector<double>, 2> left_;
 };
 
 // Idle time with pairs of `beside`, and what is published of it in the times of

@@ -53,13 +53,13 @@ class ZeroBubbleVStage {
 
   void WindDown() {
     for (int i = 0; i < stage_; ++i) {
-      Do(Phase::kBackward, kDown);
-      Do(Phase::kBackward, kUp);
+      Do(Phase::kBackwardInput, kDown);
+      Do(Phase::kBackwardInput, kUp);
     }
     for (int i = 0; i < stages_ - stage_; ++i) WholeBackward(kDown);
     for (int chunk : {kUp, kDown}) {
       while (done(Phase::kBackwardWeight, chunk) <
-             done(Phase::kBackward, chunk)) {
+             done(Phase::kBackwardInput, chunk)) {
         Do(Phase::kBackwardWeight, chunk);
       }
     }
@@ -77,7 +77,7 @@ class ZeroBubbleVStage {
   }
   // With the oldest weight part, which is its own until the wind-down.
   void WholeBackward(int chunk) {
-    Do(Phase::kBackward, chunk);
+    Do(Phase::kBackwardInput, chunk);
     Do(Phase::kBackwardWeight, chunk);
   }
 
@@ -105,9 +105,10 @@ class BuildingBlock {
     Place(Phase::kForward, kDown, 0, 0, slopes.forward_down);
     Place(Phase::kForward, kUp, Slot(Phase::kForward, kDown, last) + 1, last,
           -slopes.forward_up);
-    Place(Phase::kBackward, kUp, Slot(Phase::kForward, kUp, 0) + 1, 0,
+    Place(Phase::kBackwardInput, kUp, Slot(Phase::kForward, kUp, 0) + 1, 0,
           slopes.backward_down);
-    Place(Phase::kBackward, kDown, Slot(Phase::kBackward, kUp, last) + 1, last,
+    Place(Phase::kBackwardInput, kDown,
+          Slot(Phase::kBackwardInput, kUp, last) + 1, last,
           -slopes.backward_up);
     for (int chunk : {kUp, kDown}) {
       for (int s = 0; s < stages; ++s) PlaceWeight(chunk, s);
@@ -134,7 +135,7 @@ class BuildingBlock {
   }
 
   void PlaceWeight(int chunk, int stage) {
-    int slot = Slot(Phase::kBackward, chunk, stage) + 1;
+    int slot = Slot(Phase::kBackwardInput, chunk, stage) + 1;
     while (taken_[stage][slot % kSlots]) ++slot;
     Take(Phase::kBackwardWeight, chunk, stage, slot);
   }
@@ -155,13 +156,13 @@ std::vector<Operation> Repeated(const BuildingBlock& block, int stage,
                                 int stages, int microbatches) {
   std::vector<std::pair<int, Operation>> timed;
   for (int i = 0; i < microbatches; ++i) {
-    for (int phase = 0; phase < kPhases; ++phase) {
+    for (Phase phase :
+         {Phase::kForward, Phase::kBackwardInput, Phase::kBackwardWeight}) {
       for (int chunk : {kDown, kUp}) {
         const int u = chunk == kDown ? stage : 2 * stages - 1 - stage;
-        const auto op = static_cast<Phase>(phase);
         timed.push_back(
-            {block.Slot(op, chunk, stage) + i * BuildingBlock::kSlots,
-             {op, u, i}});
+            {block.Slot(phase, chunk, stage) + i * BuildingBlock::kSlots,
+             {phase, u, i}});
       }
     }
   }

@@ -68,7 +68,7 @@ class Filler {
     }
     stage.rest.pop_front();
     stage.free = std::max(stage.free, arrival) + Duration(op);
-    left_[static_cast<int>(op.phase)][order_.index(op)] = stage.free;
+    left_[Direction(op)][order_.index(op)] = stage.free;
     filled_.operations[s].push_back(op);
     const ActivationSize& size = sizes_[op.virtual_stage];
     if (op.phase == Phase::kForward) {
@@ -111,8 +111,12 @@ class Filler {
 
   double Hopped(Operation op, int from, double hop) const {
     op.virtual_stage = from;
-    const double left = left_[static_cast<int>(op.phase)][order_.index(op)];
+    const double left = left_[Direction(op)][order_.index(op)];
     return left == kNotYet ? kNotYet : left + hop;
+  }
+
+  static size_t Direction(const Operation& op) {
+    return op.phase == Phase::kForward ? 0 : 1;
   }
 
   double Duration(const Operation& op) const {
@@ -130,13 +134,18 @@ class Filler {
   std::array<std::vector<double>, 2> left_;
 };
 
+bool RunsWholeBackwards(const PipelineOrder& order) {
+  const auto runs = PhasesOf(order)[static_cast<int>(Phase::kBackward)];
+  return std::find(runs.begin(), runs.end(), true) != runs.end();
+}
+
 }  // namespace
 
 PipelineOrder FillWithWeights(const PipelineOrder& order,
                               const OperationTimes& times,
                               const std::vector<ActivationSize>& sizes,
                               double memory, double overrun) {
-  PRISM_CHECK(order.splits_backward && order.joined.empty());
+  PRISM_CHECK(!RunsWholeBackwards(order));
   PRISM_CHECK(sizes.size() == order.stage_of.size());
   return Filler(order, times, sizes, memory, overrun).Run();
 }

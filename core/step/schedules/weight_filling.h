@@ -21,7 +21,7 @@ namespace prism::step {
 // Exceeds `memory` (in the unit of the sizes) only where the forwards and
 // backwards of `order` do so even with every weight part run at once.
 //
-// Requires: a valid order that splits the backward and joins none.
+// Requires: a valid order that runs every backward as its two parts.
 PipelineOrder FillWithWeights(const PipelineOrder& order,
                               const OperationTimes& times,
                               const std::vector<ActivationSize>& sizes,

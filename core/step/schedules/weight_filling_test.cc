@@ -78,7 +78,7 @@ TEST(FillWithWeightsTest, OverrunsByItsShare) {
     const auto filled =
         FillWithWeights(order, times, sizes, kInfinite, overrun);
     return filled.operations[0][4].phase == Phase::kBackwardWeight &&
-           filled.operations[0][3].phase == Phase::kBackward;
+           filled.operations[0][3].phase == Phase::kBackwardInput;
   };
   EXPECT_TRUE(weight_is_last(0));
   EXPECT_FALSE(weight_is_last(1));

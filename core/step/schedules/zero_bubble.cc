@@ -20,7 +20,7 @@ std::vector<Operation> DelayedWeights(int stage, int microbatches, int warm_up,
   };
   while (forward < std::min(warm_up, microbatches)) run_forward();
   for (int i = 0; i < microbatches; ++i) {
-    operations.push_back({Phase::kBackward, stage, i});
+    operations.push_back({Phase::kBackwardInput, stage, i});
     if (i >= delay) {
       operations.push_back({Phase::kBackwardWeight, stage, i - delay});
     }
@@ -36,7 +36,6 @@ std::vector<Operation> DelayedWeights(int stage, int microbatches, int warm_up,
 
 PipelineOrder ZeroBubbleH1Order(int stages, int microbatches) {
   PipelineOrder order = LoopedPlacement(stages, 1, microbatches);
-  order.splits_backward = true;
   for (int s = 0; s < stages; ++s) {
     order.operations[s] = DelayedWeights(s, microbatches, stages - s, s);
   }
@@ -45,7 +44,6 @@ PipelineOrder ZeroBubbleH1Order(int stages, int microbatches) {
 
 PipelineOrder ZeroBubbleH2Order(int stages, int microbatches) {
   PipelineOrder order = LoopedPlacement(stages, 1, microbatches);
-  order.splits_backward = true;
   for (int s = 0; s < stages; ++s) {
     order.operations[s] =
         DelayedWeights(s, microbatches, 2 * (stages - s) - 1, 2 * s);

@@ -206,7 +206,10 @@ TEST(RecordTimelineTest, StreamsRunBesideEachOther) {
 
 TEST(RecordTimelineTest, WeightGradientsAreOperations) {
   StepGraph graph = EmptyGraph({1, 1, 1});
-  graph.program_of[2] = {kBackwardProgram};
+  for (const Phase phase : {Phase::kBackwardInput, Phase::kBackwardWeight}) {
+    graph.program_of[static_cast<int>(phase)] = {kBackwardProgram};
+  }
+  graph.order[0].back().phase = Phase::kBackwardInput;
   graph.order[0].push_back({Phase::kBackwardWeight, 0, 0});
   AddSegment(graph, kForwardProgram, {ConstantTask(graph, 1)});
   AddSegment(graph, kBackwardProgram, {ConstantTask(graph, 2)});
