@@ -127,12 +127,34 @@ class FormWriter {
     query::Write(out_, 13, profile.compute_regime);
     query::Write(out_, 14, profile.network_regime);
     query::Write(out_, 15, profile.microbatch_load);
+    WriteOrder(profile);
     if (!all_) return;
     out_.List(16, profile.slowdown.size());
     for (const auto& [rank, factor] : profile.slowdown) {
       out_.Integer(1, rank);
       out_.Number(2, factor);
     }
+  }
+
+  // Fields that came later take no bytes where they say nothing.
+  void WriteOrder(const step::StepProfile& profile) {
+    if (!profile.backward_input.empty()) {
+      query::Write(out_, 17, profile.backward_input);
+      query::Write(out_, 18, profile.backward_weight);
+    }
+    for (const auto& operations : profile.order) {
+      out_.List(19, operations.size());
+      for (const step::Operation& op : operations) {
+        out_.Integer(1, Number(op.phase));
+        out_.Integer(2, op.virtual_stage);
+        out_.Integer(3, op.microbatch);
+      }
+    }
+    if (!profile.stage_of.empty()) {
+      out_.List(20, profile.stage_of.size());
+      for (const int stage : profile.stage_of) out_.Integer(1, stage);
+    }
+    WriteIfSet(21, profile.activation_limit);
   }
 
   void WriteSubject(const JobSubject& subject) {

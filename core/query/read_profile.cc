@@ -8,6 +8,7 @@
 
 #include "core/query/limits.h"
 #include "core/query/read_distribution.h"
+#include "core/query/read_order.h"
 
 namespace prism::query {
 namespace {
@@ -25,13 +26,15 @@ class ProfileReader {
       : message_(message), path_(path), checker_(checker) {}
 
   StepProfile Read() {
+    profile_.schedule = ReadSchedule(message_, path_, checker_);
+    const int failures = checker_.failures();
     ReadLayout();
-    ReadSchedule();
+    if (checker_.failures() == failures) {
+      ReadOrder(message_, path_, checker_, profile_);
+    }
     const int64_t forward = ReadSegments(
         message_.forward(), path_.Field("forward"), profile_.forward);
-    const int64_t backward = ReadSegments(
-        message_.backward(), path_.Field("backward"), profile_.backward);
-    CheckWork(forward + backward);
+    CheckWork(forward + ReadBackward());
     ReadStageScale();
     ReadDistributions();
     ReadSlowdown();
@@ -49,7 +52,9 @@ class ProfileReader {
     profile_.data = Size(layout.data(), path.Field("data"));
     profile_.pipeline = Size(layout.pipeline(), path.Field("pipeline"));
     profile_.tensor = Size(layout.tensor(), path.Field("tensor"));
-    profile_.virtual_stages = Size(layout.virtual_(), path.Field("virtual"));
+    profile_.virtual_stages =
+        layout.virtual_() == 0 ? step::DefaultChunks(profile_.schedule)
+                               : Size(layout.virtual_(), path.Field("virtual"));
     profile_.microbatches =
         Size(layout.microbatches(), path.Field("microbatches"));
     sizes_fit_ = checker_.Require(
@@ -62,29 +67,52 @@ class ProfileReader {
         path, checker_);
   }
 
-  void ReadSchedule() {
-    profile_.schedule = checker_.Choose<prism::v1::Schedule, ScheduleKind>(
-        message_.schedule(),
-        {{prism::v1::SCHEDULE_UNSPECIFIED,
-          ScheduleKind::kOneForwardOneBackward},
-         {prism::v1::SCHEDULE_ONE_FORWARD_ONE_BACKWARD,
-          ScheduleKind::kOneForwardOneBackward},
-         {prism::v1::SCHEDULE_GPIPE, ScheduleKind::kGpipe},
-         {prism::v1::SCHEDULE_INTERLEAVED, ScheduleKind::kInterleaved}},
-        path_.Field("schedule"));
-    const FieldPath layout = path_.Field("layout");
-    if (profile_.schedule != ScheduleKind::kInterleaved) {
-      checker_.Require(
-          profile_.virtual_stages == 1, layout.Field("virtual"),
-          absl::StrCat("is ", profile_.virtual_stages,
-                       "; must be 1 unless the schedule is interleaved"));
-      return;
+  // Whether the two parts of a backward are ever run apart.
+  bool RunsParts() const {
+    if (profile_.schedule != ScheduleKind::kCustom) {
+      return NeedsParts(profile_.schedule);
     }
-    checker_.Require(profile_.pipeline > 1, layout.Field("pipeline"),
-                     "is 1; must be above 1 for the interleaved schedule");
-    checker_.Divides(profile_.pipeline,
-                     "layout.pipeline for the interleaved schedule",
-                     profile_.microbatches, layout.Field("microbatches"));
+    return std::any_of(profile_.order.begin(), profile_.order.end(),
+                       [](const auto& operations) {
+                         return std::any_of(
+                             operations.begin(), operations.end(),
+                             [](const step::Operation& op) {
+                               return op.phase == step::Phase::kBackwardInput;
+                             });
+                       });
+  }
+
+  // Returns how many runs of segments a backward has. Parts that always follow
+  // each other are read as one.
+  int64_t ReadBackward() {
+    const bool parts = RunsParts();
+    const bool has_parts = !message_.backward_input().empty() ||
+                           !message_.backward_weight().empty();
+    if (!parts && !has_parts) {
+      return ReadSegments(message_.backward(), path_.Field("backward"),
+                          profile_.backward);
+    }
+    checker_.Require(
+        message_.backward().empty(), path_.Field("backward"),
+        parts ? absl::StrCat("is given; must be given as backward_input and "
+                             "backward_weight for the ",
+                             std::string(NameOf(profile_.schedule)),
+                             " schedule, which runs them apart")
+              : "is given beside its parts; must be left out where "
+                "backward_input and backward_weight are given");
+    auto& input = profile_.backward_input;
+    auto& weight = profile_.backward_weight;
+    const int64_t runs = ReadSegments(message_.backward_input(),
+                                      path_.Field("backward_input"), input) +
+                         ReadSegments(message_.backward_weight(),
+                                      path_.Field("backward_weight"), weight);
+    if (!parts) {
+      profile_.backward = std::exchange(input, {});
+      profile_.backward.insert(profile_.backward.end(), weight.begin(),
+                               weight.end());
+      weight.clear();
+    }
+    return runs;
   }
 
   // Returns how many runs of segments one operation has.
@@ -141,7 +169,7 @@ class ProfileReader {
   }
 
   void CheckWork(int64_t runs) {
-    if (!sizes_fit_ || runs > 2 * kMostRunsPerOperation) return;
+    if (!sizes_fit_ || runs > 3 * kMostRunsPerOperation) return;
     const int64_t operations = std::min<int64_t>(
         kMostOperationsPerStage,
         int64_t{profile_.microbatches} * profile_.virtual_stages);

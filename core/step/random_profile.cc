@@ -1,5 +1,6 @@
 #include "core/step/random_profile.h"
 
+#include <algorithm>
 #include <random>
 #include <utility>
 #include <vector>
@@ -9,6 +10,8 @@ namespace {
 
 using stats::Distribution;
 
+constexpr uint64_t kSchedules = 13;  // of ScheduleKind
+
 class ProfileMaker {
  public:
   explicit ProfileMaker(uint64_t seed) : seed_(seed), generator_(seed) {}
@@ -17,7 +20,7 @@ class ProfileMaker {
     SetLayout();
     const bool sharded = profile_.pipeline == 1 && Chance(0.6);
     profile_.forward = Segments(1, sharded);
-    profile_.backward = Segments(2, sharded);
+    SetBackward(sharded);
     profile_.transfer = Law(0.2);
     profile_.gradient_sync = Law(2);
     profile_.optimizer = Law(1);
@@ -43,14 +46,58 @@ class ProfileMaker {
     profile_.tensor = Between(1, 3);
     profile_.pipeline = Between(1, 3);
     profile_.microbatches = Between(1, 6);
-    profile_.schedule = static_cast<ScheduleKind>(seed_ % 3);
-    if (profile_.schedule == ScheduleKind::kInterleaved) {
-      profile_.pipeline = Between(2, 3);
-      profile_.virtual_stages = Between(1, 3);
-      profile_.microbatches = profile_.pipeline * Between(1, 4);
-    } else if (seed_ % 4 == 0) {
-      profile_.pipeline = 1;
+    profile_.schedule = static_cast<ScheduleKind>(seed_ % kSchedules);
+    profile_.virtual_stages = DefaultChunks(profile_.schedule);
+    switch (profile_.schedule) {
+      case ScheduleKind::kInterleaved:
+        profile_.pipeline = Between(2, 3);
+        profile_.virtual_stages = Between(1, 3);
+        profile_.microbatches = Between(1, 9);
+        break;
+      case ScheduleKind::kBreadthFirst:
+        profile_.virtual_stages = Between(1, 3);
+        break;
+      case ScheduleKind::kDualPipe:
+        profile_.pipeline = 2;
+        profile_.microbatches = 2 * Between(2, 4);
+        break;
+      case ScheduleKind::kDualPipeV:
+        profile_.microbatches = 2 * profile_.pipeline + Between(0, 3);
+        break;
+      case ScheduleKind::kAutomatic:
+        profile_.virtual_stages = Between(1, 2);
+        if (Chance(0.5)) profile_.activation_limit = Real(1, 4);
+        break;
+      case ScheduleKind::kCustom:
+        SetOrder();
+        break;
+      default:
+        if (seed_ % 4 == 0) profile_.pipeline = 1;
     }
+  }
+
+  // That of another schedule, on its stages in reverse.
+  void SetOrder() {
+    const bool v_shaped = Chance(0.5);
+    profile_.virtual_stages = v_shaped ? 2 : 1;
+    PipelineOrder order = *MakeOrder(
+        v_shaped ? ScheduleKind::kZeroBubbleV : ScheduleKind::kZeroBubbleH2,
+        profile_.shape());
+    for (int& stage : order.stage_of) stage = profile_.pipeline - 1 - stage;
+    std::reverse(order.operations.begin(), order.operations.end());
+    profile_.stage_of = order.stage_of;
+    profile_.order = order.operations;
+  }
+
+  void SetBackward(bool sharded) {
+    const bool parts = NeedsParts(profile_.schedule) ||
+                       profile_.schedule == ScheduleKind::kCustom;
+    if (!parts && !Chance(0.2)) {
+      profile_.backward = Segments(2, sharded);
+      return;
+    }
+    profile_.backward_input = Segments(1, sharded);
+    profile_.backward_weight = Segments(1, sharded);
   }
 
   std::vector<ProfileSegment> Segments(double mean, bool sharded) {

@@ -3,8 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/check.h"
+
 namespace prism::step {
 namespace {
+
+constexpr Phase F = Phase::kForward, B = Phase::kBackward;
+constexpr Phase I = Phase::kBackwardInput, W = Phase::kBackwardWeight;
 
 double StatedMean(const stats::Distribution& distribution) {
   const auto& kind = distribution.kind();
@@ -30,9 +35,13 @@ double StatedMean(const stats::Distribution& distribution) {
 
 ReferenceSimulator::ReferenceSimulator(const StepProfile& profile,
                                        uint64_t seed)
-    : profile_(profile),
-      last_virtual_stage_(profile.pipeline * profile.virtual_stages - 1),
-      generator_(seed) {}
+    : profile_(profile), generator_(seed) {
+  const auto order = OrderOf(profile);
+  PRISM_CHECK(order.ok());
+  stage_of_ = order->stage_of;
+  chains_ = order->chains;
+  given_order_ = order->operations;
+}
 
 double ReferenceSimulator::RandomStep() {
   nominal_ = false;
@@ -44,45 +53,35 @@ double ReferenceSimulator::NominalStep() {
   return RunStep();
 }
 
-std::vector<ReferenceSimulator::Operation> ReferenceSimulator::GpipeOrder(
-    int stage) const {
-  std::vector<Operation> order;
-  for (int i = 0; i < profile_.microbatches; ++i) {
-    order.push_back({true, stage, i});
-  }
-  for (int i = 0; i < profile_.microbatches; ++i) {
-    order.push_back({false, stage, i});
-  }
-  return order;
-}
-
-std::vector<ReferenceSimulator::Operation> ReferenceSimulator::PlainOrder(
-    int stage) const {
+std::vector<Operation> ReferenceSimulator::PlainOrder(int stage) const {
   const int m = profile_.microbatches;
   const int w = std::min(profile_.pipeline - stage - 1, m);
   std::vector<Operation> order;
   int forwards = 0, backwards = 0;
-  while (forwards < w) order.push_back({true, stage, forwards++});
+  while (forwards < w) order.push_back({F, stage, forwards++});
   for (int pair = 0; pair < m - w; ++pair) {
-    order.push_back({true, stage, forwards++});
-    order.push_back({false, stage, backwards++});
+    order.push_back({F, stage, forwards++});
+    order.push_back({B, stage, backwards++});
   }
-  while (backwards < m) order.push_back({false, stage, backwards++});
+  while (backwards < m) order.push_back({B, stage, backwards++});
   return order;
 }
 
-std::vector<ReferenceSimulator::Operation> ReferenceSimulator::InterleavedOrder(
-    int stage) const {
+std::vector<Operation> ReferenceSimulator::InterleavedOrder(int stage) const {
   const int m = profile_.microbatches, p = profile_.pipeline;
   const int v = profile_.virtual_stages;
+  int g = std::min(p, m);
+  while (m % g != 0 && m % g < p) ++g;
   std::vector<Operation> forwards, backwards;
-  for (int k = 0; k < m * v; ++k) {
-    const int chunk = (k % (p * v)) / p;
-    const int microbatch = (k / (p * v)) * p + k % p;
-    forwards.push_back({true, chunk * p + stage, microbatch});
-    backwards.push_back({false, (v - 1 - chunk) * p + stage, microbatch});
+  for (int first = 0; first < m; first += g) {
+    for (int chunk = 0; chunk < v; ++chunk) {
+      for (int i = first; i < std::min(first + g, m); ++i) {
+        forwards.push_back({F, chunk * p + stage, i});
+        backwards.push_back({B, (v - 1 - chunk) * p + stage, i});
+      }
+    }
   }
-  int w = std::min(2 * (p - stage - 1) + (v - 1) * p, m * v);
+  int w = std::min(2 * (p - stage - 1) + (v - 1) * g, m * v);
   if (m == p) w = m * v;
   std::vector<Operation> order(forwards.begin(), forwards.begin() + w);
   int next = 0;
@@ -94,17 +93,52 @@ std::vector<ReferenceSimulator::Operation> ReferenceSimulator::InterleavedOrder(
   return order;
 }
 
-std::vector<ReferenceSimulator::Operation> ReferenceSimulator::Order(
-    int stage) const {
+std::vector<Operation> ReferenceSimulator::BreadthFirstOrder(int stage) const {
+  const int p = profile_.pipeline, v = profile_.virtual_stages;
+  std::vector<Operation> order;
+  for (int chunk = 0; chunk < v; ++chunk) {
+    for (int i = 0; i < profile_.microbatches; ++i) {
+      order.push_back({F, chunk * p + stage, i});
+    }
+  }
+  for (int chunk = v - 1; chunk >= 0; --chunk) {
+    for (int i = 0; i < profile_.microbatches; ++i) {
+      order.push_back({B, chunk * p + stage, i});
+    }
+  }
+  return order;
+}
+
+std::vector<Operation> ReferenceSimulator::DelayedWeightsOrder(
+    int stage, int warm_up, int delay) const {
+  const int m = profile_.microbatches;
+  std::vector<Operation> order;
+  for (int i = 0; i < std::min(warm_up, m); ++i) order.push_back({F, stage, i});
+  for (int i = 0; i < m + delay; ++i) {
+    if (i < m) order.push_back({I, stage, i});
+    if (i >= delay) order.push_back({W, stage, i - delay});
+    if (i + warm_up < m) order.push_back({F, stage, i + warm_up});
+  }
+  return order;
+}
+
+std::vector<Operation> ReferenceSimulator::Order(int stage) const {
+  const int behind = profile_.pipeline - stage;
   switch (profile_.schedule) {
     case ScheduleKind::kGpipe:
-      return GpipeOrder(stage);
+    case ScheduleKind::kBreadthFirst:
+      return BreadthFirstOrder(stage);
     case ScheduleKind::kOneForwardOneBackward:
       return PlainOrder(stage);
     case ScheduleKind::kInterleaved:
       return InterleavedOrder(stage);
+    case ScheduleKind::kZeroBubbleH1:
+      return DelayedWeightsOrder(stage, behind, stage);
+    case ScheduleKind::kZeroBubbleH2:
+      return DelayedWeightsOrder(stage, 2 * behind - 1, 2 * stage);
+    default:
+      return given_order_[stage];
   }
-  return {};
 }
 
 double ReferenceSimulator::Draw(const stats::Distribution& distribution) {
@@ -171,8 +205,8 @@ double ReferenceSimulator::RunStep() {
   const Clocks zero(profile_.data, std::vector<double>(profile_.tensor, 0));
   clocks_.assign(profile_.pipeline, zero);
   const std::vector<Clocks> nothing(profile_.microbatches);
-  forward_arrival_.assign(last_virtual_stage_ + 1, nothing);
-  backward_arrival_.assign(last_virtual_stage_ + 1, nothing);
+  forward_arrival_.assign(stage_of_.size(), nothing);
+  backward_arrival_.assign(stage_of_.size(), nothing);
 
   std::vector<std::vector<Operation>> waiting;
   for (int stage = 0; stage < profile_.pipeline; ++stage) {
@@ -197,12 +231,20 @@ double ReferenceSimulator::RunStep() {
   return end;
 }
 
+// The virtual stage before (-1) or after (1) the operation's, or -1.
+int ReferenceSimulator::Neighbour(const Operation& op, int direction) const {
+  const int length = static_cast<int>(stage_of_.size()) / chains_;
+  const int chain = op.virtual_stage / length;
+  const int next = op.virtual_stage + direction;
+  return next < chain * length || next >= (chain + 1) * length ? -1 : next;
+}
+
 const ReferenceSimulator::Clocks* ReferenceSimulator::Awaited(
     const Operation& op) const {
-  const int u = op.virtual_stage;
-  if (op.forward) return u > 0 ? &forward_arrival_[u][op.microbatch] : nullptr;
-  return u < last_virtual_stage_ ? &backward_arrival_[u][op.microbatch]
-                                 : nullptr;
+  if (op.phase == W) return nullptr;
+  if (Neighbour(op, op.phase == F ? -1 : 1) == -1) return nullptr;
+  const auto& arrivals = op.phase == F ? forward_arrival_ : backward_arrival_;
+  return &arrivals[op.virtual_stage][op.microbatch];
 }
 
 bool ReferenceSimulator::IsReady(const Operation& op) const {
@@ -219,11 +261,24 @@ void ReferenceSimulator::RunOperation(int stage, const Operation& op) {
       }
     }
   }
-  for (const auto& segment :
-       op.forward ? profile_.forward : profile_.backward) {
+  if (op.phase == F) RunSegments(stage, op, profile_.forward);
+  if (op.phase == B) RunSegments(stage, op, profile_.backward);
+  const bool whole = op.phase == B && profile_.backward.empty();
+  if (op.phase == I || whole) {
+    RunSegments(stage, op, profile_.backward_input);
+  }
+  if (op.phase == W || whole) {
+    RunSegments(stage, op, profile_.backward_weight);
+  }
+  if (op.phase != W) Send(op, clocks);
+}
+
+void ReferenceSimulator::RunSegments(
+    int stage, const Operation& op,
+    const std::vector<ProfileSegment>& segments) {
+  for (const auto& segment : segments) {
     for (int64_t i = 0; i < segment.count; ++i) RunSegment(stage, op, segment);
   }
-  Send(op, clocks);
 }
 
 void ReferenceSimulator::RunSegment(int stage, const Operation& op,
@@ -274,14 +329,16 @@ void ReferenceSimulator::SynchroniseData(const ProfileSegment& segment,
 }
 
 void ReferenceSimulator::Send(const Operation& op, const Clocks& clocks) {
-  const int receiver = op.virtual_stage + (op.forward ? 1 : -1);
-  if (receiver < 0 || receiver > last_virtual_stage_) return;
+  const int receiver = Neighbour(op, op.phase == F ? 1 : -1);
+  if (receiver == -1) return;
   Clocks arrival = clocks;
-  for (auto& replica : arrival) {
-    const double transfer = Draw(profile_.transfer) * network_regime_;
-    for (double& clock : replica) clock += transfer;
+  if (stage_of_[receiver] != stage_of_[op.virtual_stage]) {
+    for (auto& replica : arrival) {
+      const double transfer = Draw(profile_.transfer) * network_regime_;
+      for (double& clock : replica) clock += transfer;
+    }
   }
-  auto& arrivals = op.forward ? forward_arrival_ : backward_arrival_;
+  auto& arrivals = op.phase == F ? forward_arrival_ : backward_arrival_;
   arrivals[receiver][op.microbatch] = arrival;
 }
 

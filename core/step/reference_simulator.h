@@ -3,7 +3,8 @@
 // Written from the text of docs/step-profile.md alone, in the plainest way:
 // one rank, one draw and one scalar clock at a time, with the standard
 // library's generators. It shares nothing with the engine but the profile's
-// type. Not thread-safe.
+// type and, of schedules that the text gives as tables, their orders. Not
+// thread-safe.
 #ifndef PRISM_CORE_STEP_REFERENCE_SIMULATOR_H_
 #define PRISM_CORE_STEP_REFERENCE_SIMULATOR_H_
 
@@ -26,18 +27,16 @@ class ReferenceSimulator {
   double NominalStep();
 
  private:
-  struct Operation {
-    bool forward = true;
-    int virtual_stage = 0;
-    int microbatch = 0;
-  };
   // Clocks of the ranks of one stage, [replica][tensor].
   using Clocks = std::vector<std::vector<double>>;
 
-  std::vector<Operation> GpipeOrder(int stage) const;
   std::vector<Operation> PlainOrder(int stage) const;
   std::vector<Operation> InterleavedOrder(int stage) const;
+  std::vector<Operation> BreadthFirstOrder(int stage) const;
+  std::vector<Operation> DelayedWeightsOrder(int stage, int warm_up,
+                                             int delay) const;
   std::vector<Operation> Order(int stage) const;
+  int Neighbour(const Operation& op, int direction) const;
 
   double Draw(const stats::Distribution& distribution);
   double Random(const stats::Distribution& distribution);
@@ -47,6 +46,8 @@ class ReferenceSimulator {
   const Clocks* Awaited(const Operation& op) const;
   bool IsReady(const Operation& op) const;
   void RunOperation(int stage, const Operation& op);
+  void RunSegments(int stage, const Operation& op,
+                   const std::vector<ProfileSegment>& segments);
   void RunSegment(int stage, const Operation& op,
                   const ProfileSegment& segment);
   void SynchroniseTensor(const ProfileSegment& segment, Clocks& clocks);
@@ -56,7 +57,10 @@ class ReferenceSimulator {
   double Slowdown(int replica, int stage, int tensor) const;
 
   const StepProfile& profile_;
-  const int last_virtual_stage_;
+  std::vector<int> stage_of_;
+  int chains_ = 1;
+  // By stage; empty where the simulator makes its own.
+  std::vector<std::vector<Operation>> given_order_;
   std::mt19937_64 generator_;
   bool nominal_ = false;
 
