@@ -14,8 +14,8 @@ namespace {
 using testing::ElementsAre;
 
 TEST(EnumWords, AreThoseOfTheDocuments) {
-  EXPECT_THAT(EnumWords(*prism::v1::Schedule_descriptor()),
-              ElementsAre("gpipe", "1f1b", "interleaved"));
+  EXPECT_THAT(EnumWords(*prism::v1::Sync_descriptor()),
+              ElementsAre("none", "tensor", "data"));
 }
 
 TEST(FindEnumWord, KnowsOnlyWords) {

@@ -252,13 +252,9 @@ INSTANTIATE_TEST_SUITE_P(
         WrongCase{Profile("layout: {data: 1048576, microbatches: 65536}"),
                   "profile.layout", "segment runs in one step"},
         WrongCase{Profile("layout: {virtual: 2}"), "profile.layout.virtual",
-                  "is 2; must be 1 unless the schedule is interleaved"},
+                  "is 2; must be 1 for the 1f1b schedule"},
         WrongCase{Profile("schedule: interleaved"), "profile.layout.pipeline",
                   "is 1; must be above 1"},
-        WrongCase{Profile("schedule: interleaved\n  layout: {pipeline: 4, "
-                          "virtual: 2, microbatches: 6}"),
-                  "profile.layout.microbatches",
-                  "is 6; must be divisible by layout.pipeline"},
         WrongCase{Profile("stage_scale: [1, 1]"), "profile.stage_scale",
                   "has 2 factors; must have one for each of the 1"},
         WrongCase{Profile("stage_scale: [0]"), "profile.stage_scale[0]",
@@ -296,12 +292,13 @@ TEST(ReadQuestion, NumbersThatAreNoneAreRefused) {
 
 TEST(ReadQuestion, UnknownEnumNumbersAreRefused) {
   auto message = ExampleProfile();
-  message.mutable_profile()->set_schedule(static_cast<prism::v1::Schedule>(17));
+  message.mutable_profile()->set_schedule(
+      static_cast<prism::v1::Schedule>(170));
   message.set_method(static_cast<prism::v1::Method>(9));
   const auto problems = Problems(message);
   EXPECT_THAT(Fields(problems), ElementsAre("profile.schedule", "method"));
-  EXPECT_EQ(problems[0].description,
-            "is 17; must be one of gpipe, 1f1b, interleaved");
+  EXPECT_THAT(problems[0].description,
+              HasSubstr("is 170; must be one of gpipe, 1f1b, interleaved,"));
 }
 
 TEST(ReadQuestion, MixturesNestToAStatedDepth) {

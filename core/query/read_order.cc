@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/query/limits.h"
 #include "core/step/pass_progress.h"
 
 namespace prism::query {
@@ -261,6 +262,13 @@ void ReadOrder(const prism::v1::StepProfile& message, const FieldPath& path,
                  problem.what);
   }
   if (profile.schedule == ScheduleKind::kCustom) {
+    // Larger ones have failed by now.
+    const int64_t virtual_stages =
+        int64_t{profile.pipeline} * profile.virtual_stages;
+    if (virtual_stages > kMostOperations ||
+        virtual_stages * profile.microbatches > kMostOperations) {
+      return;
+    }
     CustomReader(message, path, checker, profile).Read();
   } else {
     checker.Require(message.order().empty(), path.Field("order"),

@@ -27,11 +27,8 @@ class ProfileReader {
 
   StepProfile Read() {
     profile_.schedule = ReadSchedule(message_, path_, checker_);
-    const int failures = checker_.failures();
     ReadLayout();
-    if (checker_.failures() == failures) {
-      ReadOrder(message_, path_, checker_, profile_);
-    }
+    ReadOrder(message_, path_, checker_, profile_);
     const int64_t forward = ReadSegments(
         message_.forward(), path_.Field("forward"), profile_.forward);
     CheckWork(forward + ReadBackward());
