@@ -5,6 +5,7 @@
 
 #include "core/base/check.h"
 #include "core/step/schedules/generators.h"
+#include "core/step/schedules/round_robin.h"
 
 namespace prism::step {
 namespace {
@@ -19,7 +20,8 @@ bool IsDual(ScheduleKind kind) {
 bool TakesAnyChunks(ScheduleKind kind) {
   return kind == ScheduleKind::kInterleaved ||
          kind == ScheduleKind::kBreadthFirst ||
-         kind == ScheduleKind::kAutomatic || kind == ScheduleKind::kCustom;
+         kind == ScheduleKind::kAutomatic || kind == ScheduleKind::kCustom ||
+         kind == ScheduleKind::kRoundRobin;
 }
 
 // Collects what is wrong, in words that name the schedule.
@@ -83,6 +85,12 @@ std::string_view NameOf(ScheduleKind kind) {
       return "zb-auto";
     case ScheduleKind::kCustom:
       return "custom";
+    case ScheduleKind::kTwoBufferedWeights:
+      return "2bw";
+    case ScheduleKind::kBubbleFree:
+      return "bubble-free";
+    case ScheduleKind::kRoundRobin:
+      return "round-robin";
   }
   return "";
 }
@@ -96,8 +104,17 @@ bool NeedsParts(ScheduleKind kind) {
     case ScheduleKind::kCustom:
       return false;
     default:
-      return true;
+      return !IsContinuous(kind);
   }
+}
+
+bool IsContinuous(ScheduleKind kind) {
+  return kind == ScheduleKind::kTwoBufferedWeights ||
+         kind == ScheduleKind::kBubbleFree || kind == ScheduleKind::kRoundRobin;
+}
+
+int WeightVersions(ScheduleKind kind) {
+  return kind == ScheduleKind::kTwoBufferedWeights ? 2 : 1;
 }
 
 int DefaultChunks(ScheduleKind kind) {
@@ -128,6 +145,10 @@ std::vector<ShapeProblem> CheckShape(ScheduleKind kind,
     check.Require(p % 2 == 0, Size::kStages, p, "even");
     check.Require(m % 2 == 0, Size::kMicrobatches, m, "even");
   }
+  if (kind == ScheduleKind::kTwoBufferedWeights) {
+    check.Require(m >= p, Size::kMicrobatches, m,
+                  absl::StrCat("at least the ", p, " stages"));
+  }
   if (IsDual(kind)) {
     check.Require(m / 2 >= p, Size::kMicrobatches, m,
                   absl::StrCat("at least twice the ", p, " stages"));
@@ -135,15 +156,22 @@ std::vector<ShapeProblem> CheckShape(ScheduleKind kind,
   return std::move(check).Problems();
 }
 
+namespace {
+
+absl::Status ShapeStatus(ScheduleKind kind, const PipelineShape& shape) {
+  const auto problems = CheckShape(kind, shape);
+  if (problems.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrJoin(
+      problems, "; ", [](std::string* out, const ShapeProblem& problem) {
+        absl::StrAppend(out, FieldOf(problem.size), " ", problem.what);
+      }));
+}
+
+}  // namespace
+
 absl::StatusOr<PipelineOrder> MakeOrder(ScheduleKind kind,
                                         const PipelineShape& shape) {
-  const auto problems = CheckShape(kind, shape);
-  if (!problems.empty()) {
-    return absl::InvalidArgumentError(absl::StrJoin(
-        problems, "; ", [](std::string* out, const ShapeProblem& problem) {
-          absl::StrAppend(out, FieldOf(problem.size), " ", problem.what);
-        }));
-  }
+  if (auto status = ShapeStatus(kind, shape); !status.ok()) return status;
   const auto [p, v, m] = shape;
   switch (kind) {
     case ScheduleKind::kGpipe:
@@ -170,10 +198,23 @@ absl::StatusOr<PipelineOrder> MakeOrder(ScheduleKind kind,
       return DualPipeVOrder(p, m);
     case ScheduleKind::kAutomatic:
     case ScheduleKind::kCustom:
+    case ScheduleKind::kTwoBufferedWeights:
+    case ScheduleKind::kBubbleFree:
+    case ScheduleKind::kRoundRobin:
       break;
   }
   PRISM_CHECK(false);
   return absl::InternalError("unreachable");
+}
+
+absl::StatusOr<ContinuousRun> MakeRun(ScheduleKind kind,
+                                      const PipelineShape& shape) {
+  PRISM_CHECK(IsContinuous(kind));
+  if (auto status = ShapeStatus(kind, shape); !status.ok()) return status;
+  const auto [p, v, m] = shape;
+  const int steps = WarmUpSteps(p, m) + 1;
+  if (kind == ScheduleKind::kRoundRobin) return RoundRobinRun(p, v, m, steps);
+  return OneForwardOneBackwardRun(p, m, steps);
 }
 
 }  // namespace prism::step

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/step/schedules/asynchronous.h"
 #include "core/step/schedules/pipeline_order.h"
 
 namespace prism::step {
@@ -29,6 +30,10 @@ enum class ScheduleKind {
   kDualPipeV,
   kAutomatic,  // searched for, under a memory limit: schedules/automatic.h
   kCustom,     // given as data
+  // Continuous: the steps follow each other without a flush.
+  kTwoBufferedWeights,
+  kBubbleFree,
+  kRoundRobin,
 };
 
 // As documents write it: "1f1b".
@@ -37,6 +42,13 @@ std::string_view NameOf(ScheduleKind kind);
 // Whether it runs backwards as their two parts, some at least, so that their
 // times must be known apart. Of kCustom the order itself tells; false here.
 bool NeedsParts(ScheduleKind kind);
+
+// Whether steps follow each other without a flush, so that what the schedule
+// makes is a ContinuousRun.
+bool IsContinuous(ScheduleKind kind);
+
+// How many versions of its parameters a stage keeps: 2 of kTwoBufferedWeights.
+int WeightVersions(ScheduleKind kind);
 
 // Chunks a stage has where nothing is said: 2 of V-shaped schedules and of
 // DualPipe, which know no other number, 1 of all others.
@@ -63,10 +75,17 @@ std::vector<ShapeProblem> CheckShape(ScheduleKind kind,
 // The operations of every stage, in order; valid.
 //
 // Requires: sizes at least 1; a schedule whose shape alone tells its order,
-// neither kAutomatic nor kCustom.
+// neither kAutomatic nor kCustom, and not continuous.
 // Errors: INVALID_ARGUMENT, with the problems of CheckShape().
 absl::StatusOr<PipelineOrder> MakeOrder(ScheduleKind kind,
                                         const PipelineShape& shape);
+
+// WarmUpSteps() steps and the one that is measured.
+//
+// Requires: sizes at least 1; a continuous schedule.
+// Errors: INVALID_ARGUMENT, with the problems of CheckShape().
+absl::StatusOr<ContinuousRun> MakeRun(ScheduleKind kind,
+                                      const PipelineShape& shape);
 
 }  // namespace prism::step
 

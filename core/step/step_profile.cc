@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "core/base/check.h"
+#include "core/step/schedules/round_robin.h"
 
 namespace prism::step {
 namespace {
@@ -27,7 +29,6 @@ class GraphBuilder {
 
   StepGraph Build() {
     graph_.grid = {profile_.data, profile_.pipeline, profile_.tensor};
-    graph_.microbatches = profile_.microbatches;
     graph_.kinds = {"compute", "tensor_communication", "data_communication",
                     "pipeline_communication", "optimizer"};
     graph_.groups = {{.lane_count = profile_.tensor},
@@ -46,11 +47,46 @@ class GraphBuilder {
   }
 
   void AddStages() {
+    if (IsContinuous(profile_.schedule)) return AddRun();
     auto order = OrderOf(profile_);
     PRISM_CHECK(order.ok());
     AddPrograms(PhasesOf(*order));
     PutOrder(*std::move(order), graph_);
     graph_.stage_scale = profile_.stage_scale;
+  }
+
+  void AddRun() {
+    auto run = MakeRun(profile_.schedule, profile_.shape());
+    PRISM_CHECK(run.ok());
+    graph_.microbatches = run->microbatches;
+    graph_.stage_of = std::move(run->stage_of);
+    graph_.order = std::move(run->order);
+    graph_.updates = std::move(run->updates);
+    const size_t stages = graph_.stage_of.size();
+    std::array<std::vector<bool>, kPhases> runs;
+    runs[0].assign(stages, true);
+    runs[1].assign(stages, profile_.schedule != ScheduleKind::kRoundRobin);
+    AddPrograms(runs);
+    graph_.stage_scale = profile_.stage_scale;
+    if (profile_.schedule == ScheduleKind::kRoundRobin) AddExecutions();
+  }
+
+  // Virtual stages of a round-robin run are the executions of a step.
+  void AddExecutions() {
+    const int executions = graph_.virtual_stages();
+    const int backward = static_cast<int>(graph_.programs.size());
+    graph_.programs.emplace_back();
+    for (const auto* segments : SegmentsOf(Phase::kBackward)) {
+      AddSegments(*segments);
+    }
+    std::vector<double> scale;
+    for (int k = 0; k < executions; ++k) {
+      const Execution execution = ExecutionAt(k, executions / 2);
+      if (!execution.forward) graph_.program_of[0][k] = backward;
+      if (profile_.stage_scale.empty()) continue;
+      scale.push_back(profile_.stage_scale[execution.model_stage]);
+    }
+    graph_.stage_scale = std::move(scale);
   }
 
   Task CollectiveTask(const ProfileSegment& segment) {

@@ -71,13 +71,15 @@ struct StepProfile {
 // one or, for kAutomatic, the one found for the stated means of its operations
 // with stage_scale and without slowdowns.
 //
+// Requires: the schedule is not continuous.
 // Errors: INVALID_ARGUMENT where the schedule does not take the shape or the
 // given order is not valid.
 absl::StatusOr<PipelineOrder> OrderOf(const StepProfile& profile);
 
 // The step graph of `profile`, in seconds.
 //
-// Requires: the ranges above hold and OrderOf() has an order.
+// Requires: the ranges above hold and OrderOf() has an order or, of a continuous
+// schedule, MakeRun() a run.
 StepGraph BuildGraph(const StepProfile& profile);
 
 }  // namespace prism::step
