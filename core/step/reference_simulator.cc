@@ -1,35 +1,15 @@
 #include "core/step/reference_simulator.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "core/base/check.h"
+#include "core/step/reference_draw.h"
 
 namespace prism::step {
 namespace {
 
 constexpr Phase F = Phase::kForward, B = Phase::kBackward;
 constexpr Phase I = Phase::kBackwardInput, W = Phase::kBackwardWeight;
-
-double StatedMean(const stats::Distribution& distribution) {
-  const auto& kind = distribution.kind();
-  if (auto* x = std::get_if<stats::Constant>(&kind)) return x->value;
-  if (auto* x = std::get_if<stats::Normal>(&kind)) return x->mean;
-  if (auto* x = std::get_if<stats::Lognormal>(&kind)) return x->mean;
-  if (auto* x = std::get_if<stats::ShiftedExponential>(&kind)) {
-    return x->shift + x->mean_excess;
-  }
-  if (auto* x = std::get_if<stats::Gamma>(&kind)) return x->mean;
-  double sum = 0;
-  if (auto* x = std::get_if<stats::Empirical>(&kind)) {
-    for (double sample : *x->sorted_samples) sum += sample;
-    return sum / static_cast<double>(x->sorted_samples->size());
-  }
-  for (const auto& part : *std::get<stats::Mixture>(kind).components) {
-    sum += part.weight * StatedMean(part.distribution);
-  }
-  return sum;
-}
 
 }  // namespace
 
@@ -142,42 +122,8 @@ std::vector<Operation> ReferenceSimulator::Order(int stage) const {
 }
 
 double ReferenceSimulator::Draw(const stats::Distribution& distribution) {
-  return nominal_ ? StatedMean(distribution) : Random(distribution);
-}
-
-double ReferenceSimulator::Random(const stats::Distribution& distribution) {
-  const auto& kind = distribution.kind();
-  if (auto* x = std::get_if<stats::Constant>(&kind)) return x->value;
-  if (auto* x = std::get_if<stats::Normal>(&kind)) {
-    const double z = std::normal_distribution<>()(generator_);
-    return std::max(0.0, x->mean + x->sd * z);
-  }
-  if (auto* x = std::get_if<stats::Lognormal>(&kind)) {
-    // The logarithm has variance log(1 + cv^2) and the mean that gives E =
-    // mean.
-    const double variance = std::log(1 + x->cv * x->cv);
-    const double z = std::normal_distribution<>()(generator_);
-    return x->mean * std::exp(std::sqrt(variance) * z - variance / 2);
-  }
-  if (auto* x = std::get_if<stats::ShiftedExponential>(&kind)) {
-    return x->shift +
-           std::exponential_distribution<>(1 / x->mean_excess)(generator_);
-  }
-  if (auto* x = std::get_if<stats::Gamma>(&kind)) {
-    if (x->cv == 0) return x->mean;
-    const double shape = 1 / (x->cv * x->cv);
-    return std::gamma_distribution<>(shape, x->mean / shape)(generator_);
-  }
-  if (auto* x = std::get_if<stats::Empirical>(&kind)) {
-    const size_t last = x->sorted_samples->size() - 1;
-    return (*x->sorted_samples)[std::uniform_int_distribution<size_t>(
-        0, last)(generator_)];
-  }
-  std::vector<double> weights;
-  const auto& parts = *std::get<stats::Mixture>(kind).components;
-  for (const auto& part : parts) weights.push_back(part.weight);
-  std::discrete_distribution<size_t> choice(weights.begin(), weights.end());
-  return Random(parts[choice(generator_)].distribution);
+  return nominal_ ? ReferenceMean(distribution)
+                  : ReferenceDraw(distribution, generator_);
 }
 
 double ReferenceSimulator::Slowdown(int replica, int stage, int tensor) const {

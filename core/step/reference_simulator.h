@@ -39,7 +39,6 @@ class ReferenceSimulator {
   int Neighbour(const Operation& op, int direction) const;
 
   double Draw(const stats::Distribution& distribution);
-  double Random(const stats::Distribution& distribution);
 
   double RunStep();
   void DrawFactors();

@@ -78,8 +78,8 @@ absl::StatusOr<PipelineOrder> OrderOf(const StepProfile& profile);
 
 // The step graph of `profile`, in seconds.
 //
-// Requires: the ranges above hold and OrderOf() has an order or, of a continuous
-// schedule, MakeRun() a run.
+// Requires: the ranges above hold and OrderOf() has an order or, of a
+// continuous schedule, MakeRun() a run.
 StepGraph BuildGraph(const StepProfile& profile);
 
 }  // namespace prism::step
