@@ -46,11 +46,7 @@ bool BlockSimulator::RunOperations(const Elements& elements, bool whole_samples,
   hop_seconds_.resize(compiled_.plan.slots * stride_);
   size_t draws = 0;
   for (const PlannedOperation& planned : compiled_.plan.operations) {
-    if (planned.update == kAbsent) {
-      RunOperation(planned);
-    } else {
-      RunUpdate(planned);
-    }
+    RunPlanned(planned);
     for (const Segment& segment : graph_.programs[planned.program].segments) {
       draws += segment.count * segment.tasks.size() * rows_;
     }
@@ -65,6 +61,20 @@ bool BlockSimulator::RunOperations(const Elements& elements, bool whole_samples,
     DrainStreams(stage);
   }
   return true;
+}
+
+void BlockSimulator::RunPlanned(const PlannedOperation& planned) {
+  switch (planned.role) {
+    case PlannedOperation::Role::kOperation:
+      return RunOperation(planned);
+    case PlannedOperation::Role::kUpdate:
+      return RunUpdate(planned);
+    case PlannedOperation::Role::kFetch:
+      return runner_.Run({.program = planned.program,
+                          .stage = planned.stage,
+                          .stream_operation = planned.id},
+                         clock(planned.stage));
+  }
 }
 
 void BlockSimulator::RunOperation(const PlannedOperation& planned) {
@@ -133,7 +143,7 @@ void BlockSimulator::RunUpdate(const PlannedOperation& planned) {
   const int stage = planned.stage;
   DrainStreams(stage);
   Close(stage, planned.id);
-  if (planned.update != graph_.steps() - 2) return;
+  if (planned.step != graph_.steps() - 2) return;
   std::copy_n(clock(stage), rows_, &begin_[stage * rows_]);
   if (runner_.tracks_kinds()) runner_.ForgetKinds(stage);
 }

@@ -56,6 +56,7 @@ class BlockSimulator {
   }
 
  private:
+  void RunPlanned(const PlannedOperation& planned);
   void RunOperation(const PlannedOperation& planned);
   void RunUpdate(const PlannedOperation& planned);
   void Close(int stage, uint32_t id);

@@ -99,6 +99,7 @@ double ContinuousReference::RunStep() {
   }
   clocks_.assign(
       p, Clocks(profile_.data, std::vector<double>(profile_.tensor, 0)));
+  uploaded_ = clocks_;
   const std::vector<Clocks> nothing(microbatches);
   forward_end_.assign(model_stages_, nothing);
   backward_end_.assign(model_stages_, nothing);
@@ -131,10 +132,15 @@ bool ContinuousReference::RunPass(int worker, const Pass& pass) {
   Pass before = pass;
   before.model_stage += pass.forward ? -1 : 1;
   if (turns) before = {true, pass.model_stage, pass.microbatch};
+  const bool begins =
+      round_robin_ && pass.microbatch % profile_.microbatches == 0;
   Clocks& clocks = clocks_[worker];
-  if (before.model_stage >= 0) {
+  if (before.model_stage < 0) {
+    if (begins) Upload(worker);
+  } else {
     const Clocks& from = EndOf(before);
     if (from.empty()) return false;
+    if (begins) Upload(worker);
     const bool hops = WorkerOf(before) != worker;
     for (size_t r = 0; r < clocks.size(); ++r) {
       const double hop = hops ? Draw(profile_.transfer) * network_regime_ : 0;
@@ -201,8 +207,24 @@ void ContinuousReference::MeetReplicas(const stats::Distribution& law,
   }
 }
 
+void ContinuousReference::Upload(int worker) {
+  for (int r = 0; r < profile_.data; ++r) {
+    for (int k = 0; k < profile_.tensor; ++k) {
+      double& clock = clocks_[worker][r][k];
+      double& uploaded = uploaded_[worker][r][k];
+      clock = std::max(clock, uploaded);
+      uploaded = clock + Draw(profile_.weight_upload) * network_regime_;
+    }
+  }
+}
+
 double ContinuousReference::Close(int worker) {
   Clocks& clocks = clocks_[worker];
+  for (int r = 0; r < profile_.data; ++r) {
+    for (int k = 0; k < profile_.tensor; ++k) {
+      clocks[r][k] = std::max(clocks[r][k], uploaded_[worker][r][k]);
+    }
+  }
   MeetReplicas(profile_.gradient_sync, clocks);
   double end = 0;
   for (int r = 0; r < profile_.data; ++r) {

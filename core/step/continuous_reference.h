@@ -43,6 +43,8 @@ class ContinuousReference {
   void RunSegment(int worker, const Pass& pass, const ProfileSegment& segment);
   // The replicas wait for each other, index by index.
   void MeetReplicas(const stats::Distribution& law, Clocks& clocks);
+  // Begins an execution.
+  void Upload(int worker);
   double Close(int worker);
   std::vector<Pass> PassesOf(int worker, int steps) const;
   // After which of a worker's passes it closes a step.
@@ -62,6 +64,7 @@ class ContinuousReference {
   double compute_regime_ = 1, network_regime_ = 1;
   std::vector<std::vector<double>> load_;  // [replica][micro-batch of the run]
   std::vector<Clocks> clocks_;             // by worker
+  std::vector<Clocks> uploaded_;           // by worker, of what it runs next
   // [model stage][micro-batch].
   std::vector<std::vector<Clocks>> forward_end_, backward_end_;
 };

@@ -34,6 +34,10 @@ StepProfile RandomContinuousProfile(uint64_t seed) {
   profile.virtual_stages = 1;
   if (profile.schedule == ScheduleKind::kRoundRobin) {
     profile.virtual_stages = 1 + static_cast<int>(seed / 3 % 2);
+    if (seed % 4 < 2) {
+      profile.weight_upload =
+          stats::Distribution::MakeGamma(3.0 * profile.microbatches, 0.1);
+    }
   }
   if (profile.schedule == ScheduleKind::kTwoBufferedWeights) {
     profile.microbatches = std::max(profile.microbatches, profile.pipeline);

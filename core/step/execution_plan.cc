@@ -27,6 +27,7 @@ class Planner {
       : graph_(graph),
         next_(graph.grid.stages, 0),
         next_update_(graph.grid.stages, 0),
+        next_fetch_(graph.grid.stages, 0),
         slot_(2 * size_t(graph.virtual_stages()) * graph.microbatches,
               kAbsent) {
     plan_.ids = static_cast<uint32_t>(kPlaces * graph.virtual_stages() *
@@ -41,10 +42,10 @@ class Planner {
     while (!runnable.empty()) {
       const int stage = runnable.front();
       runnable.pop_front();
-      UpdateWhereDue(stage);
+      RunWhatIsDue(stage);
       while (CanRunNext(stage)) {
         const int receiver = RunNext(stage);
-        UpdateWhereDue(stage);
+        RunWhatIsDue(stage);
         if (receiver != kAbsent && receiver != stage) {
           runnable.push_back(receiver);
         }
@@ -92,19 +93,31 @@ class Planner {
     return Source(op) == kAbsent || SlotOf(op, op.virtual_stage) != kAbsent;
   }
 
-  // Plans the updates that come before the stage's next operation.
-  void UpdateWhereDue(int stage) {
-    if (!graph_.is_continuous()) return;
-    const auto& updates = graph_.updates[stage];
-    int& next = next_update_[stage];
-    for (; next < graph_.steps() && updates[next] == next_[stage]; ++next) {
-      plan_.operations.push_back(
-          {.update = next,
-           .stage = stage,
-           .program = graph_.closing[stage],
-           .id = plan_.ids +
-                 static_cast<uint32_t>(next * graph_.grid.stages + stage)});
+  // Plans the updates and the fetch that come before the stage's next
+  // operation.
+  void RunWhatIsDue(int stage) {
+    if (graph_.is_continuous()) {
+      const auto& updates = graph_.updates[stage];
+      int& step = next_update_[stage];
+      for (; step < graph_.steps() && updates[step] == next_[stage]; ++step) {
+        Add(PlannedOperation::Role::kUpdate, stage, graph_.closing[stage]);
+        plan_.operations.back().step = step;
+      }
     }
+    if (graph_.fetches.empty()) return;
+    const auto& fetches = graph_.fetches[stage];
+    size_t& fetch = next_fetch_[stage];
+    if (fetch == fetches.size() || fetches[fetch] != next_[stage]) return;
+    Add(PlannedOperation::Role::kFetch, stage, graph_.fetch);
+    ++fetch;
+  }
+
+  void Add(PlannedOperation::Role role, int stage, int program) {
+    PlannedOperation& planned = plan_.operations.emplace_back();
+    planned.role = role;
+    planned.stage = stage;
+    planned.program = program;
+    planned.id = plan_.ids++;
   }
 
   int TakeSlot() {
@@ -168,8 +181,10 @@ class Planner {
   }
 
   const StepGraph& graph_;
-  std::vector<size_t> next_;      // by stage, index into its order
-  std::vector<int> next_update_;  // by stage
+  std::vector<size_t> next_;  // by stage, index into its order
+  // By stage, index into its updates and fetches.
+  std::vector<int> next_update_;
+  std::vector<size_t> next_fetch_;
   std::vector<int> slot_;  // arrivals under way, kAbsent before they are sent
   std::vector<int> free_;
   ExecutionPlan plan_;

@@ -20,9 +20,13 @@ namespace prism::step {
 inline constexpr int kAbsent = -1;
 
 struct PlannedOperation {
-  // The step of a continuous graph that is closed here, or kAbsent. Of an
-  // update, stage, program and id alone are of account.
-  int update = kAbsent;
+  // What runs: an operation or, of StepGraph's updates and fetches, one of
+  // which stage, program and id alone are of account.
+  enum class Role { kOperation, kUpdate, kFetch };
+
+  Role role = Role::kOperation;
+  // Of an update: the step that it closes.
+  int step = 0;
   Operation operation = {};
   int stage = 0;
   int program = 0;

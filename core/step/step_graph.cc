@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -70,6 +71,9 @@ absl::Status CheckPrograms(const StepGraph& graph) {
     if (!IsIndex(program, graph.programs.size())) {
       return Broken("closing is out of range");
     }
+  }
+  if (!graph.fetches.empty() && !IsIndex(graph.fetch, graph.programs.size())) {
+    return Broken("fetch is out of range");
   }
   return absl::OkStatus();
 }
@@ -197,6 +201,23 @@ absl::Status CheckOrder(const StepGraph& graph) {
   return absl::OkStatus();
 }
 
+absl::Status CheckFetches(const StepGraph& graph) {
+  if (graph.fetches.empty()) return absl::OkStatus();
+  if (graph.fetches.size() != graph.order.size()) {
+    return Broken("fetches do not have one entry per stage");
+  }
+  for (size_t stage = 0; stage < graph.order.size(); ++stage) {
+    const auto& fetches = graph.fetches[stage];
+    if (std::adjacent_find(fetches.begin(), fetches.end(),
+                           std::greater_equal<>()) != fetches.end() ||
+        (!fetches.empty() && fetches.back() >= graph.order[stage].size())) {
+      return Broken(
+          "a stage's fetches are not before its operations, in order");
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckUpdates(const StepGraph& graph) {
   if (!graph.is_continuous()) return absl::OkStatus();
   if (graph.updates.size() != graph.order.size() || graph.steps() < 2) {
@@ -219,7 +240,7 @@ absl::Status CheckUpdates(const StepGraph& graph) {
 absl::Status StepGraph::Validate() const {
   if (stage_of.empty()) return Broken("there are no virtual stages");
   for (auto check : {CheckGrid, CheckPrograms, CheckHopsAndFactors, CheckOrder,
-                     CheckUpdates}) {
+                     CheckUpdates, CheckFetches}) {
     if (auto status = check(*this); !status.ok()) return status;
   }
   return absl::OkStatus();

@@ -185,6 +185,11 @@ struct StepGraph {
   // last rank ends the last; of shared factors, "a step" is the run.
   // Empty: one step, which closes when everything is done.
   std::vector<std::vector<size_t>> updates;
+  // Stage -> before which of its operations, in order and each once, it runs
+  // the program `fetch`: it gets the parameters of what it runs next while it
+  // runs something else. After an update where one is there too. Empty: none.
+  std::vector<std::vector<size_t>> fetches;
+  int fetch = 0;  // index into programs
 
   std::vector<SharedFactor> shared_factors;
 

@@ -20,7 +20,8 @@ enum Kind {
   kTensorCommunication,
   kDataCommunication,
   kPipelineCommunication,
-  kOptimizer
+  kOptimizer,
+  kParameterUpload  // where there is any
 };
 
 class GraphBuilder {
@@ -62,6 +63,7 @@ class GraphBuilder {
     graph_.stage_of = std::move(run->stage_of);
     graph_.order = std::move(run->order);
     graph_.updates = std::move(run->updates);
+    if (profile_.uploads_weights()) AddUploads(std::move(run->fetches));
     const size_t stages = graph_.stage_of.size();
     std::array<std::vector<bool>, kPhases> runs;
     runs[0].assign(stages, true);
@@ -69,6 +71,26 @@ class GraphBuilder {
     AddPrograms(runs);
     graph_.stage_scale = profile_.stage_scale;
     if (profile_.schedule == ScheduleKind::kRoundRobin) AddExecutions();
+  }
+
+  // The rank waits for the upload under way, which is of what it runs next, and
+  // begins that of what it runs then.
+  void AddUploads(std::vector<std::vector<size_t>> fetches) {
+    constexpr int kUploadStream = 1;
+    Task wait{.distribution = AddSeconds(stats::Distribution::MakeConstant(0)),
+              .stream = kUploadStream,
+              .after = {},
+              .kind = kParameterUpload};
+    Task upload{.distribution = AddSeconds(profile_.weight_upload),
+                .factor_class = FactorClass::kNetwork,
+                .stream = kUploadStream,
+                .detached = true,
+                .kind = kParameterUpload};
+    graph_.streams = 2;
+    graph_.kinds.push_back("parameter_upload");
+    graph_.fetch = static_cast<int>(graph_.programs.size());
+    graph_.programs.push_back({{{.name = "fetch", .tasks = {wait, upload}}}});
+    graph_.fetches = std::move(fetches);
   }
 
   // Virtual stages of a round-robin run are the executions of a step.

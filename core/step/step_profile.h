@@ -52,6 +52,8 @@ struct StepProfile {
   stats::Distribution transfer;       // ms
   stats::Distribution gradient_sync;  // ms
   stats::Distribution optimizer;      // ms
+  // Of kRoundRobin alone: a worker's parameters for one execution.
+  stats::Distribution weight_upload;  // ms
   // Factors.
   stats::Distribution compute_regime = stats::Distribution::MakeConstant(1);
   stats::Distribution network_regime = stats::Distribution::MakeConstant(1);
@@ -61,6 +63,9 @@ struct StepProfile {
 
   PipelineShape shape() const {
     return {pipeline, virtual_stages, microbatches};
+  }
+  bool uploads_weights() const {
+    return !weight_upload.IsConstant() || weight_upload.Mean() > 0;
   }
   int64_t ranks() const {
     return static_cast<int64_t>(data) * pipeline * tensor;

@@ -23,6 +23,7 @@ struct ContinuousRun {
   std::vector<int> stage_of;
   std::vector<std::vector<Operation>> order;
   std::vector<std::vector<size_t>> updates;
+  std::vector<std::vector<size_t>> fetches;  // of round-robin alone
 };
 
 // Steps before the one that is measured: as many as have 2 p micro-batches, so

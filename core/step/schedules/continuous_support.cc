@@ -57,6 +57,18 @@ StepGraph GraphOf(const ContinuousRun& run, const RunLaws& laws, int replicas) {
                    .group = 0},
               Task{.distribution = graph.add_distribution(laws.update),
                    .factor_class = FactorClass::kOptimizer}});
+  graph.fetches = run.fetches;
+  graph.fetch = static_cast<int>(graph.programs.size());
+  graph.programs.emplace_back();
+  AddSegment(graph, graph.fetch,
+             {Task{.distribution =
+                       graph.add_distribution(Distribution::MakeConstant(0)),
+                   .stream = 1,
+                   .after = {}},
+              Task{.distribution = graph.add_distribution(laws.upload),
+                   .factor_class = FactorClass::kNetwork,
+                   .stream = 1,
+                   .detached = true}});
   return graph;
 }
 

@@ -17,6 +17,7 @@ struct RunLaws {
   stats::Distribution hop;
   stats::Distribution reduction;  // of the update: replicas meet, one draw
   stats::Distribution update;     // a draw of each rank
+  stats::Distribution upload;     // of fetches, on stream 1
 };
 
 // All passes take the same constants.

@@ -19,10 +19,12 @@ ContinuousRun RoundRobinRun(int workers, int chunks, int microbatches,
   for (int k = 0; k < executions; ++k) run.stage_of.push_back(k % workers);
   run.order.resize(workers);
   run.updates.resize(workers);
+  run.fetches.resize(workers);
   for (int step = 0; step < steps; ++step) {
     const int first = step * microbatches;
     for (int k = 0; k < executions; ++k) {
       auto& order = run.order[k % workers];
+      run.fetches[k % workers].push_back(order.size());
       for (int i = first; i < first + microbatches; ++i) {
         order.push_back({Phase::kForward, k, i});
       }

@@ -24,11 +24,12 @@ Execution ExecutionAt(int index, int model_stages);
 // executions of a step, all of Phase::kForward: execution k runs on worker
 // k mod p, and micro-batch i of it waits for micro-batch i of execution k - 1.
 // After its last execution of a step a worker updates, and it goes on with the
-// next step at once.
+// next step at once. Before each execution it fetches.
 //
 // With constant times and no hops: where all executions take t a micro-batch,
 // a step takes 2 (V / p) m t + C if m >= p, when no worker waits, and
-// (2 V - p + m) t + C if m <= p.
+// (2 V - p + m) t + C if m <= p. With fetches of U beside executions the first
+// is 2 (V / p) max(m t, U) + C.
 // Memory of a worker: the parameters of one model stage (of two, where the next
 // one's come while it computes) and the activations of one micro-batch.
 //

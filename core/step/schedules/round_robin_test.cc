@@ -83,6 +83,22 @@ TEST(RoundRobinTest, WorkersDoNotWaitForEachOther) {
   }
 }
 
+// Uploads run beside the execution before (RoundPipe prefetches one stage's
+// parameters: docs/UserGuide/AdvancedUsage/execute_plan.en.md), so they cost
+// nothing until they are longer.
+TEST(RoundRobinTest, UploadsHideBehindExecutions) {
+  const int p = 3, v = 2, m = 4;
+  const ContinuousRun run = MeasuredRun(p, v, m);
+  for (double upload : {0.0, 1.0, 2.0, 2.5, 7.0}) {
+    RunLaws laws = ConstantLaws(run, 0.5, 0, 0, 0.7);
+    laws.backward.clear();
+    laws.upload = stats::Distribution::MakeConstant(upload);
+    EXPECT_NEAR(ConstantSeconds(GraphOf(run, laws)),
+                2 * v * std::max(0.5 * m, upload) + 0.7, 1e-9)
+        << "upload " << upload;
+  }
+}
+
 // A long stage is on another worker every time, so workers share what it is
 // longer by (the weight binding that arXiv 2604.27085, section 1, removes):
 // a step is no longer than if one worker had all of it, and with many
