@@ -155,6 +155,8 @@ class FormWriter {
       for (const int stage : profile.stage_of) out_.Integer(1, stage);
     }
     WriteIfSet(21, profile.activation_limit);
+    if (profile.uploads_weights())
+      query::Write(out_, 30, profile.weight_upload);
   }
 
   void WriteSubject(const JobSubject& subject) {

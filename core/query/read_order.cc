@@ -250,7 +250,11 @@ ScheduleKind ReadSchedule(const prism::v1::StepProfile& message,
        {prism::v1::SCHEDULE_DUAL_PIPE, ScheduleKind::kDualPipe},
        {prism::v1::SCHEDULE_DUAL_PIPE_V, ScheduleKind::kDualPipeV},
        {prism::v1::SCHEDULE_ZERO_BUBBLE_AUTOMATIC, ScheduleKind::kAutomatic},
-       {prism::v1::SCHEDULE_CUSTOM, ScheduleKind::kCustom}},
+       {prism::v1::SCHEDULE_CUSTOM, ScheduleKind::kCustom},
+       {prism::v1::SCHEDULE_TWO_BUFFERED_WEIGHTS,
+        ScheduleKind::kTwoBufferedWeights},
+       {prism::v1::SCHEDULE_BUBBLE_FREE, ScheduleKind::kBubbleFree},
+       {prism::v1::SCHEDULE_ROUND_ROBIN, ScheduleKind::kRoundRobin}},
       path.Field("schedule"));
 }
 

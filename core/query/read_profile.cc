@@ -62,6 +62,30 @@ class ProfileReader {
     CheckPipelineSize(
         {profile_.pipeline, profile_.virtual_stages, profile_.microbatches},
         path, checker_);
+    if (IsContinuous(profile_.schedule)) CheckRun(path);
+  }
+
+  // Steps that are simulated for one.
+  int64_t Steps() const {
+    return IsContinuous(profile_.schedule)
+               ? step::WarmUpSteps(profile_.pipeline, profile_.microbatches) + 1
+               : 1;
+  }
+
+  void CheckRun(const FieldPath& path) {
+    const int64_t passes =
+        Steps() * profile_.microbatches * profile_.virtual_stages;
+    sizes_fit_ =
+        checker_.Require(
+            passes <= kMostOperationsPerStage &&
+                passes * profile_.pipeline <= kMostOperations,
+            path,
+            absl::StrCat("has ", passes * profile_.pipeline,
+                         " micro-batches times virtual stages in the ", Steps(),
+                         " steps that are simulated for one; must be at most ",
+                         kMostOperations, ", and ", kMostOperationsPerStage,
+                         " a stage")) &&
+        sizes_fit_;
   }
 
   // Whether the two parts of a backward are ever run apart.
@@ -170,7 +194,7 @@ class ProfileReader {
     const int64_t operations = std::min<int64_t>(
         kMostOperationsPerStage,
         int64_t{profile_.microbatches} * profile_.virtual_stages);
-    const int64_t draws = profile_.ranks() * operations * runs;
+    const int64_t draws = Steps() * profile_.ranks() * operations * runs;
     checker_.Require(
         draws <= kMostDraws, path_.Field("layout"),
         absl::StrCat("asks for ", draws,
@@ -209,6 +233,13 @@ class ProfileReader {
          ReadDistribution, profile_.gradient_sync);
     read(m.has_optimizer(), m.optimizer(), "optimizer", ReadDistribution,
          profile_.optimizer);
+    read(m.has_weight_upload(), m.weight_upload(), "weight_upload",
+         ReadDistribution, profile_.weight_upload);
+    checker_.Require(!m.has_weight_upload() ||
+                         profile_.schedule == ScheduleKind::kRoundRobin,
+                     path_.Field("weight_upload"),
+                     "is given; must be left out unless schedule is "
+                     "round-robin");
     read(m.has_compute_regime(), m.compute_regime(), "compute_regime",
          ReadFactor, profile_.compute_regime);
     read(m.has_network_regime(), m.network_regime(), "network_regime",
