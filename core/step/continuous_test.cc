@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/stats/sample_quantiles.h"
+#include "core/step/schedule.h"
 #include "core/step/schedules/asynchronous.h"
 #include "core/step/schedules/continuous_support.h"
 #include "core/step/schedules/round_robin.h"
@@ -202,6 +203,35 @@ TEST(ContinuousTest, WrongUpdatesAreRefused) {
   graph = good;
   for (auto& updates : graph.updates) updates.erase(updates.begin());
   EXPECT_FALSE(graph.Validate().ok());
+}
+
+TEST(ContinuousTest, WrongFetchesAreRefused) {
+  const ContinuousRun run = RoundRobinRun(2, 1, 3, 2);
+  const StepGraph good = GraphOf(run, RandomLaws(run, false));
+  ASSERT_TRUE(good.Validate().ok());
+  StepGraph graph = good;
+  graph.fetches.pop_back();
+  EXPECT_FALSE(graph.Validate().ok());
+  graph = good;
+  graph.fetches[0][1] = graph.fetches[0][0];
+  EXPECT_FALSE(graph.Validate().ok());
+  graph = good;
+  graph.fetches[1].back() = graph.order[1].size();
+  EXPECT_FALSE(graph.Validate().ok());
+  graph = good;
+  graph.fetch = static_cast<int>(graph.programs.size());
+  EXPECT_FALSE(graph.Validate().ok());
+}
+
+// Weights of two versions, and no more stages than micro-batches.
+TEST(ContinuousTest, SchedulesSayWhatTheyKeepAndTake) {
+  EXPECT_EQ(WeightVersions(ScheduleKind::kTwoBufferedWeights), 2);
+  EXPECT_EQ(WeightVersions(ScheduleKind::kBubbleFree), 1);
+  EXPECT_EQ(WeightVersions(ScheduleKind::kRoundRobin), 1);
+  EXPECT_FALSE(MakeRun(ScheduleKind::kTwoBufferedWeights, {4, 1, 3}).ok());
+  EXPECT_TRUE(MakeRun(ScheduleKind::kBubbleFree, {4, 1, 3}).ok());
+  EXPECT_FALSE(MakeRun(ScheduleKind::kBubbleFree, {4, 2, 3}).ok());
+  EXPECT_TRUE(MakeRun(ScheduleKind::kRoundRobin, {4, 2, 3}).ok());
 }
 
 }  // namespace
