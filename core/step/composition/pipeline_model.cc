@@ -175,6 +175,16 @@ class ModelBuilder {
 
 }  // namespace
 
+void PipelineModel::JoinEnds(int stage,
+                             const std::vector<double>& closing_mean) {
+  latest = stage;
+  const double last = nominal_end[stage] + closing_mean[stage];
+  for (int s = 0; s < stages; ++s) {
+    behind_latest.push_back(
+        static_cast<float>(nominal_end[s] + closing_mean[s] - last));
+  }
+}
+
 int64_t PipelineModel::draws() const {
   int64_t draws = load.has_value() ? microbatches : 0;
   for (const PipelineOperation& op : operations) {

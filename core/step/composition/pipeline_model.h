@@ -58,6 +58,15 @@ struct PipelineModel {
   // Expected number of rare stalls in one replica.
   double expected_stalls = 0;
 
+  // Where stages end so close together that any may be the last, the end of
+  // `latest` stands for the latest of them all: by stage, the nominal end and
+  // what follows it, less those of `latest`. Else empty.
+  std::vector<float> behind_latest;
+  int latest = 0;
+
+  // Makes the end of `stage` stand for all, each with `closing_mean` seconds
+  // behind it.
+  void JoinEnds(int stage, const std::vector<double>& closing_mean);
   // Draws that simulating one replica takes.
   int64_t draws() const;
 };

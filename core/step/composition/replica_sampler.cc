@@ -129,6 +129,17 @@ void ReplicaSampler::CopyEnds(size_t pairs,
       ends[s][2 * i + 1] = clock[half_ + i];
     }
   }
+  if (model_.behind_latest.empty()) return;
+  float* latest = ends[model_.latest];
+  for (int s = 0; s < model_.stages; ++s) {
+    const float* clock = &clock_[s * width_];
+    const float behind = model_.behind_latest[s];
+    for (size_t i = 0; i < pairs; ++i) {
+      latest[2 * i] = std::max(latest[2 * i], clock[i] + behind);
+      latest[2 * i + 1] =
+          std::max(latest[2 * i + 1], clock[half_ + i] + behind);
+    }
+  }
 }
 
 void ReplicaSampler::BeginBlock(std::span<const ReplicaPair> pairs) {

@@ -191,6 +191,10 @@ class Structured {
         kFewestSamples, kFirstSamples / static_cast<int64_t>(nodes_.size()));
     auto status = Extend(std::min(first, options_.samples.value_or(first)));
     if (!status.ok()) return status;
+    if (JoinStages()) {
+      status = Extend(samples_);
+      if (!status.ok()) return status;
+    }
     int64_t samples = samples_;
     if (!options_.samples.has_value()) {
       samples = std::max(samples_, Affordable(QuickSamples()));
@@ -268,10 +272,60 @@ class Structured {
     return closing;
   }
 
+  // Where several stages can be last, takes the latest of them in each replica
+  // instead; what has been simulated is then to be simulated again. Closings
+  // are left to the stage that stands for all: `joint_error_` bounds what their
+  // own chance adds to the latest of several.
+  bool JoinStages() {
+    MarkNeeded();
+    const auto count =
+        std::count(integral_.needed.begin(), integral_.needed.end(), true);
+    if (count > 1) {
+      const PipelineModel& model = *nodes_[0].model;
+      int last = 0;
+      for (int stage = 1; stage < model.stages; ++stage) {
+        if (NominalEnd(stage) > NominalEnd(last)) last = stage;
+      }
+      const double tied = std::sqrt(2 * std::log(static_cast<double>(count)));
+      for (Node& node : nodes_) {
+        joint_error_ =
+            std::max(joint_error_, tied * ExcessOfClosings(node, last));
+        node.model->JoinEnds(last, node.request->closing_mean);
+        node.maximum =
+            std::make_unique<ReplicaMaximum>(*node.model, *node.request);
+      }
+      joined_at_ = last;
+    }
+    integral_.needed.clear();
+    return count > 1;
+  }
+
+  double NominalEnd(int stage) const {
+    return nodes_[0].model->nominal_end[stage] +
+           nodes_[0].request->closing_mean[stage];
+  }
+
+  // By how much closings widen the distance of two stages' ends, in deviations
+  // of either.
+  double ExcessOfClosings(const Node& node, int last) const {
+    double excess = 0;
+    for (int stage = 0; stage < graph_.grid.stages; ++stage) {
+      if (stage == last || !integral_.needed[stage]) continue;
+      const double closing = LongestClosing(stage, 1, node.log_ratio).off;
+      const double apart = node.maximum->LagBehind(last, stage).deviation;
+      excess = std::max(excess, std::hypot(apart / 2, closing) - apart / 2);
+    }
+    return excess;
+  }
+
   // Stages that can conceivably end behind the one that leads. Where no replica
   // lags by less than so much, the latest on a stage lags by that, too.
   void MarkNeeded() {
     integral_.needed.assign(graph_.grid.stages, false);
+    if (joined_at_ != kAbsent) {
+      integral_.needed[joined_at_] = true;
+      return;
+    }
     const double latest =
         ScoreOfOneAmong(graph_.grid.replicas, kConceivableScore);
     for (const Node& node : nodes_) {
@@ -344,7 +398,7 @@ class Structured {
         misfit = std::max(misfit, node.stages[stage].MisfitAt(score));
       }
     }
-    return std::hypot(LaneSlack(), misfit);
+    return std::hypot(LaneSlack(), misfit, joint_error_);
   }
 
   // Whether all of it is small against the spread.
@@ -454,6 +508,9 @@ class Structured {
   std::vector<Node> nodes_;
   int64_t samples_ = 0;
   int64_t fitted_samples_ = 0;  // that the laws of `integral_` are from
+  // The stage whose end stands for those of all, or kAbsent.
+  int joined_at_ = kAbsent;
+  double joint_error_ = 0;
   bool reduced_ = false;
 };
 
