@@ -14,7 +14,8 @@ constexpr uint64_t kSchedules = 13;  // of ScheduleKind
 
 class ProfileMaker {
  public:
-  explicit ProfileMaker(uint64_t seed) : seed_(seed), generator_(seed) {}
+  explicit ProfileMaker(uint64_t seed, bool steady = false)
+      : seed_(seed), steady_(steady), generator_(seed) {}
 
   StepProfile Make() {
     SetLayout();
@@ -105,9 +106,10 @@ class ProfileMaker {
     for (ProfileSegment& segment : segments) {
       segment.compute = Law(mean);
       segment.collective = Law(0.3 * mean);
-      segment.sync = static_cast<Sync>(Between(0, sharded ? 2 : 1));
+      segment.sync = static_cast<Sync>(Between(0, sharded && !steady_ ? 2 : 1));
       segment.count = Between(1, 3);
     }
+    if (steady_) segments.back().sync = Sync::kTensor;
     return segments;
   }
 
@@ -124,20 +126,24 @@ class ProfileMaker {
   }
 
   Distribution SimpleLaw(double mean) {
+    const double spread = steady_ ? 0.25 : 1;
     switch (Between(0, 5)) {
       case 0:
         return Distribution::MakeConstant(mean);
       case 1:
-        return Distribution::MakeNormal(mean, mean * Real(0, 0.8));
+        return Distribution::MakeNormal(mean, spread * mean * Real(0, 0.8));
       case 2:
-        return Distribution::MakeLognormal(mean, Real(0, 0.5));
+        return Distribution::MakeLognormal(mean, spread * Real(0, 0.5));
       case 3:
-        return Distribution::MakeShiftedExponential(0.8 * mean, 0.2 * mean);
+        return Distribution::MakeShiftedExponential((1 - 0.2 * spread) * mean,
+                                                    0.2 * spread * mean);
       case 4:
-        return Distribution::MakeGamma(mean, Real(0, 1.2));
+        return Distribution::MakeGamma(mean, spread * Real(0, 1.2));
     }
     std::vector<double> samples(Between(5, 40));
-    for (double& sample : samples) sample = mean * Real(0.5, 1.5);
+    for (double& sample : samples) {
+      sample = mean * (1 + spread * Real(-0.5, 0.5));
+    }
     return Distribution::MakeEmpirical(std::move(samples));
   }
 
@@ -153,6 +159,7 @@ class ProfileMaker {
   }
 
   const uint64_t seed_;
+  const bool steady_;
   std::mt19937_64 generator_;
   StepProfile profile_;
 };
@@ -160,5 +167,9 @@ class ProfileMaker {
 }  // namespace
 
 StepProfile RandomProfile(uint64_t seed) { return ProfileMaker(seed).Make(); }
+
+StepProfile RandomSteadyProfile(uint64_t seed) {
+  return ProfileMaker(seed, true).Make();
+}
 
 }  // namespace prism::step
