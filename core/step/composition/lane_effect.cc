@@ -10,10 +10,26 @@ constexpr int kCells = 1024;
 constexpr double kFirstScore = -5.5;
 constexpr double kLastScore = 7;
 constexpr double kScoreStep = 0.25;
+// Evenly spaced values where quantiles leave gaps.
+constexpr int kValues = 256;
+// A step between quantiles that is so many times its neighbours' mean.
+constexpr double kGap = 1.5;
 // Log probability that stands for nothing.
 constexpr double kImpossible = -700;
 // Relative laws closer than this are the same.
 constexpr double kSame = 1e-9;
+
+// Whether the law jumps between neighbouring quantiles, as one of several modes
+// does. What is slower by other factors then jumps elsewhere.
+bool HasGap(const std::vector<double>& points) {
+  for (size_t i = 2; i + 1 < points.size(); ++i) {
+    const double step = points[i] - points[i - 1];
+    const double around =
+        points[i + 1] - points[i] + points[i - 1] - points[i - 2];
+    if (2 * step > kGap * around && step > 0) return true;
+  }
+  return false;
+}
 
 }  // namespace
 
@@ -43,6 +59,7 @@ LaneEffects::LaneEffects(std::span<const OperationLaw> laws, int lanes)
 
 size_t LaneEffects::FindPart(Part part) {
   for (size_t i = 0; i < parts_.size(); ++i) {
+    if (parts_[i].points.size() != part.points.size()) continue;
     double off = std::abs(parts_[i].share - part.share);
     for (size_t k = 0; k < part.points.size(); ++k) {
       off = std::max(off, std::abs(parts_[i].points[k] - part.points[k]));
@@ -72,6 +89,13 @@ LaneEffects::Part LaneEffects::Tabulate(const LanePart& lane_part,
   for (int i = 0; i <= kCells; ++i) {
     const double x = part.low + i / part.cells_per_unit;
     part.log_cdf.push_back(lane.LogCdfAt(x));
+  }
+  if (HasGap(part.points)) {
+    const double first = part.points.front(), last = part.points.back();
+    part.points.clear();
+    for (int i = 0; i <= kValues; ++i) {
+      part.points.push_back(first + (last - first) * i / kValues);
+    }
   }
   return part;
 }

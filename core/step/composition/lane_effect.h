@@ -24,7 +24,8 @@ class LaneEffects {
   LaneEffects(std::span<const OperationLaw> laws, int lanes);
 
   // By law, by quadrature over the distribution function of the maximum: about
-  // 50 points times the number of lanes for each distinct part.
+  // 50 points times the number of lanes for each distinct part, 250 for one of
+  // several modes.
   // Requires: `lane_factors` has one factor above 0 for each lane.
   void Compute(std::span<const double> lane_factors,
                std::span<LaneEffect> effects) const;
@@ -46,8 +47,10 @@ class LaneEffects {
     double low = 0;
     double cells_per_unit = 0;
     std::vector<double> log_cdf;
-    std::vector<double> points;  // quantiles at evenly spaced scores
-    Moments alike;               // of the maximum over lanes of factor 1
+    // Quantiles at evenly spaced scores; evenly spaced values where the law has
+    // gaps.
+    std::vector<double> points;
+    Moments alike;  // of the maximum over lanes of factor 1
   };
   // What a part makes of a law: its mean and variance in units of the part's.
   struct Use {

@@ -100,6 +100,21 @@ TEST(LaneEffects, GuessIsCloseToTheMean) {
   }
 }
 
+// Lanes of 1 or 2 and a lane half as slow again, of 1.5 or 3: between the modes
+// of one lie those of the other. Chance 0.6 and 0.4.
+TEST(LaneEffects, FollowEveryModeOfLanesOfTwo) {
+  const auto of = Lanes(
+      Distribution::MakeMixture({{0.6, Distribution::MakeNormal(1, 0.02)},
+                                 {0.4, Distribution::MakeNormal(2, 0.02)}}));
+  ASSERT_NE(of, nullptr);
+  const OperationLaw& law = of->model.laws[of->model.operations[0].law];
+  const double three_fast = 0.6 * 0.6 * 0.6;
+  const double expected =
+      0.4 * 3 + 0.6 * (three_fast * 1.5 + (1 - three_fast) * 2);
+  EXPECT_NEAR(EffectOn(*of, {1, 1, 1, 1.5}).mean * law.mean, 1e-3 * expected,
+              0.02e-3);
+}
+
 TEST(LaneEffects, ConstantLanesTakeTheSlowest) {
   const auto of = Lanes(Distribution::MakeConstant(2));
   ASSERT_NE(of, nullptr);
