@@ -20,7 +20,13 @@
 namespace prism::server {
 
 // What computed an answer, a label of prism_simulation_seconds.
-enum class Engine { kMonteCarlo, kStructured, kPlacement, kCompletion };
+enum class Engine {
+  kMonteCarlo,
+  kStructured,
+  kPlacement,
+  kCompletion,
+  kTimeline
+};
 
 // Where an answer's message keeps its provenance.
 enum class ProvenancePlace {

@@ -91,7 +91,7 @@ Labels WithCode(Labels labels, int code) {
 
 // By number.
 constexpr const char* kEngineLabels[] = {"montecarlo", "structured",
-                                         "placement", "completion"};
+                                         "placement", "completion", "timeline"};
 
 }  // namespace
 

@@ -93,7 +93,7 @@ class Metrics {
  private:
   std::mutex methods_mutex_;
   std::deque<MethodMetrics> methods_;
-  std::array<prometheus::Histogram*, 4> simulation_seconds_;  // by engine
+  std::array<prometheus::Histogram*, 5> simulation_seconds_;  // by engine
   std::array<prometheus::Counter*, 5> predictions_;           // by quality
 };
 

@@ -28,6 +28,7 @@
 #include "server/prediction_service.h"
 #include "server/request_log.h"
 #include "server/service_state.h"
+#include "server/timeline_service.h"
 
 namespace prism::server {
 namespace {
@@ -137,7 +138,8 @@ class Server::Impl {
         kRecentShare * static_cast<double>(config_.cache_bytes()));
     predictions_.emplace(predictor, recent_bytes / 2, state_);
     placements_.emplace(recent_bytes / 4, state_);
-    completions_.emplace(recent_bytes / 4, state_);
+    completions_.emplace(recent_bytes / 8, state_);
+    timelines_.emplace(recent_bytes / 8, state_);
     clusters_.emplace(state_);
   }
 
@@ -158,6 +160,7 @@ class Server::Impl {
     builder.RegisterService(&*predictions_);
     builder.RegisterService(&*placements_);
     builder.RegisterService(&*completions_);
+    builder.RegisterService(&*timelines_);
     builder.RegisterService(&*clusters_);
     grpc_ = builder.BuildAndStart();
     if (grpc_ == nullptr || port == 0) {
@@ -178,6 +181,7 @@ class Server::Impl {
          {prism::v1::PredictionService::service_full_name(),
           prism::v1::PlacementService::service_full_name(),
           prism::v1::CompletionService::service_full_name(),
+          prism::v1::TimelineService::service_full_name(),
           prism::v1::ClusterService::service_full_name()}) {
       health.SetServingStatus(service, serving);
     }
@@ -194,6 +198,7 @@ class Server::Impl {
   std::optional<PredictionService> predictions_;
   std::optional<PlacementService> placements_;
   std::optional<CompletionService> completions_;
+  std::optional<TimelineService> timelines_;
   std::optional<ClusterService> clusters_;
   std::atomic<bool> ready_{false};
   std::string grpc_address_;

@@ -15,6 +15,7 @@
 #include "client/prismctl/progress.h"
 #include "client/prismctl/question_documents.h"
 #include "client/prismctl/server_call.h"
+#include "client/prismctl/timeline_option.h"
 #include "core/query/question.h"
 
 namespace prism::prismctl {
@@ -37,6 +38,7 @@ struct PredictOptions {
   bool no_variation = false;
   std::optional<int64_t> samples;
   std::optional<int64_t> threads;
+  TimelineOptions timeline;
 };
 
 std::string OutOfRange(const char* option, const std::optional<int64_t>& value,
@@ -72,7 +74,8 @@ std::string UsageProblem(const PredictOptions& options) {
   for (const std::string& problem :
        {SubjectProblem(options),
         OutOfRange("--samples", options.samples, kLeastSamples, kMostSamples),
-        OutOfRange("--threads", options.threads, 1, kMostThreads)}) {
+        OutOfRange("--threads", options.threads, 1, kMostThreads),
+        TimelineUsageProblem(options.timeline)}) {
     if (!problem.empty()) return problem;
   }
   return "";
@@ -96,49 +99,118 @@ int Threads(const PredictOptions& options) {
   return static_cast<int>(options.threads.value_or(cores));
 }
 
-// `question` is what `message` says; needed where there is no server.
-absl::StatusOr<Prediction> Answer(
-    const Question& message, const std::optional<query::Question>& question,
-    const PredictOptions& options, const Session& session) {
-  const GlobalOptions& global = session.options;
+// The questions that the options ask, and what holds their fields.
+struct Asked {
+  Question message;
+  QuestionFiles files;
+  // What the messages say; nothing where only the server can tell.
+  std::optional<query::Question> question;
+  // Nothing where no timeline is asked for.
+  std::optional<prism::v1::RecordTimelineRequest> timeline_message;
+  std::optional<query::TimelineQuestion> timeline;
+};
+
+absl::StatusOr<Prediction> Answer(const Asked& asked,
+                                  const PredictOptions& options,
+                                  absl::Duration timeout,
+                                  const Session& session) {
   const Progress progress(session.err, session.err_is_terminal, "predicting");
-  if (global.server.empty()) {
-    return AnswerHere(*question, Threads(options), global.timeout);
+  const std::string& server = session.options.server;
+  if (server.empty()) {
+    return AnswerHere(*asked.question, Threads(options), timeout);
   }
-  return client::PredictionClient::Connect(global.server)
-      ->Predict(message, global.timeout);
+  return client::PredictionClient::Connect(server)->Predict(asked.message,
+                                                            timeout);
 }
 
-ExitCode RunPredict(const PredictOptions& options, Session& session) {
-  Question message;
+absl::StatusOr<prism::v1::RecordTimelineResponse> AnswerTimeline(
+    const Asked& asked, const PredictOptions& options, absl::Duration timeout,
+    const Session& session) {
+  if (timeout <= absl::ZeroDuration()) {
+    return absl::DeadlineExceededError(
+        "no time is left for the timeline; allow more by --timeout");
+  }
+  const Progress progress(session.err, session.err_is_terminal, "recording");
+  return AskForTimeline(*asked.timeline_message, asked.timeline,
+                        Threads(options), timeout, session);
+}
+
+void ReadAsked(const PredictOptions& options, Session& session, Asked& asked,
+               InputProblems& problems) {
+  Question& message = asked.message;
   message.set_method(options.method == "montecarlo"
                          ? prism::v1::METHOD_MONTECARLO
                          : prism::v1::METHOD_AUTO);
   if (options.no_variation) message.set_variation(prism::v1::VARIATION_OFF);
   message.set_samples(static_cast<uint64_t>(options.samples.value_or(0)));
-
   const bool stored_cluster = NamesStoredCluster(options.cluster, session);
   if (stored_cluster) message.set_cluster_name(options.cluster);
-  const QuestionFiles files = Files(options, stored_cluster);
-  InputProblems problems(files);
-  ReadDocuments(files, session.in, &message, problems);
-  std::optional<query::Question> question;
-  if (!stored_cluster) {  // else only the server can tell
-    base::Violations violations;
-    question = query::ReadQuestion(message, "", violations);
-    problems.AddOfQuestion(violations);
+  const QuestionFiles documents = Files(options, stored_cluster);
+  asked.files = documents;
+  if (!options.timeline.ranks.empty()) {
+    asked.files["ranks"] = "--timeline-ranks";
   }
+  problems = InputProblems(asked.files);
+  ReadDocuments(documents, session.in, &message, problems);
+  if (options.timeline.asked()) {
+    asked.timeline_message = TimelineRequest(options.timeline, message);
+  }
+  if (stored_cluster) return;
+  base::Violations violations;
+  asked.question = query::ReadQuestion(message, "", violations);
+  if (asked.question && asked.timeline_message) {
+    asked.timeline =
+        query::ReadTimelineQuestion(*asked.timeline_message, "", violations);
+  }
+  problems.AddOfQuestion(violations);
+}
+
+// Says why the timeline is not there.
+ExitCode WriteTimelineProblem(const std::string& problem, Session& session) {
+  session.err << "prismctl: " << problem << "\n";
+  return kWrongInput;
+}
+
+ExitCode RunPredict(const PredictOptions& options, Session& session) {
+  const TimeoutBudget time(session.options.timeout);
+  if (const std::string problem = TimelineProblem(options.timeline, session);
+      !problem.empty()) {
+    return WriteTimelineProblem(problem, session);
+  }
+  Asked asked;
+  InputProblems problems{QuestionFiles()};
+  ReadAsked(options, session, asked, problems);
   if (!problems.empty()) return WriteProblems(problems, session);
 
-  const auto prediction = Answer(message, question, options, session);
+  const auto prediction =
+      Answer(asked, options, session.options.timeout, session);
   if (!prediction.ok()) {
-    return WriteFailure(prediction.status(), files, session);
+    return WriteFailure(prediction.status(), asked.files, session);
   }
-  return WritePrediction(*prediction, session);
+  if (!options.timeline.asked()) return WritePrediction(*prediction, session);
+
+  const auto timeline =
+      AnswerTimeline(asked, options, time.Remaining(), session);
+  if (!timeline.ok()) {
+    return WriteFailure(timeline.status(), asked.files, session);
+  }
+  if (const auto written = WriteTimelineFile(options.timeline, *timeline);
+      !written.ok()) {
+    return WriteTimelineProblem(
+        absl::StrCat("--timeline: ", options.timeline.file, ": ",
+                     std::string(written.message())),
+        session);
+  }
+  const ExitCode code = WritePrediction(*prediction, session);
+  if (code == kAnswered && session.options.format == OutputFormat::kText) {
+    session.out << TimelineText(options.timeline, *timeline,
+                                session.out_terminal);
+  }
+  return code;
 }
 
 std::vector<Option> OptionsInto(PredictOptions& options) {
-  return {
+  std::vector<Option> takes = {
       {.name = "--job",
        .placeholder = "JOB",
        .help = "the job, a YAML or JSON document",
@@ -176,6 +248,10 @@ std::vector<Option> OptionsInto(PredictOptions& options) {
        .help = "threads when answering in this process; changes no number "
                "(default: one a core)",
        .target = &options.threads}};
+  for (Option& option : TimelineOptionsInto(options.timeline)) {
+    takes.push_back(std::move(option));
+  }
+  return takes;
 }
 
 }  // namespace

@@ -18,12 +18,13 @@ class Paint {
   std::string Bar(std::string_view text) const { return In("36", text); }
   std::string Alarm(std::string_view text) const { return In("1;31", text); }
 
- private:
+  // By the numbers of an SGR sequence.
   std::string In(const char* code, std::string_view text) const {
     if (!colour_ || text.empty()) return std::string(text);
     return "\x1b[" + std::string(code) + "m" + std::string(text) + "\x1b[0m";
   }
 
+ private:
   bool colour_;
 };
 

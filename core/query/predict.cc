@@ -9,9 +9,9 @@
 
 #include "core/estimate/estimate.h"
 #include "core/query/memory_message.h"
+#include "core/query/step_problem.h"
 #include "core/query/step_time_message.h"
 #include "core/step/simulate.h"
-#include "core/step/step_profile.h"
 
 namespace prism::query {
 namespace {
@@ -21,36 +21,10 @@ using prism::v1::Prediction;
 constexpr size_t kMedian = 3;  // index into step::kQuantileLevels
 static_assert(step::kQuantileLevels[kMedian] == 0.5);
 
-// A step graph and, for jobs, what else is known about it.
-struct Problem {
-  step::StepGraph graph;
-  std::optional<estimate::Estimate> estimate;
-  // No step can be shorter.
-  double floor_seconds = 0;
-};
-
 struct Solution {
   step::NominalStep nominal;
   step::StepTime time;
 };
-
-absl::StatusOr<Problem> Pose(const JobSubject& subject, bool varies) {
-  absl::StatusOr<estimate::Estimate> estimate = estimate::BuildEstimate(
-      subject.job, subject.cluster, subject.placement, {},
-      varies ? estimate::Variation{} : estimate::Variation::Off());
-  if (!estimate.ok()) return estimate.status();
-  Problem problem;
-  problem.floor_seconds = estimate->floor_seconds;
-  problem.graph = std::move(estimate->graph);
-  problem.estimate = *std::move(estimate);
-  return problem;
-}
-
-absl::StatusOr<Problem> Pose(const step::StepProfile& profile, bool) {
-  Problem problem;
-  problem.graph = step::BuildGraph(profile);
-  return problem;
-}
 
 absl::Status CheckTime(const char* what, double seconds, double floor) {
   if (std::isfinite(seconds) && seconds >= floor) return absl::OkStatus();
@@ -77,7 +51,8 @@ absl::Status CheckSolution(const Solution& solution, double floor) {
   return status;
 }
 
-absl::StatusOr<Solution> Solve(const Problem& problem, const Question& question,
+absl::StatusOr<Solution> Solve(const StepProblem& problem,
+                               const Question& question,
                                const base::Budget& budget,
                                base::Executor& executor) {
   absl::StatusOr<step::NominalStep> nominal =
@@ -145,11 +120,7 @@ void SetJobFigures(const workload::Job& job, const estimate::Estimate& estimate,
 absl::StatusOr<Prediction> Predict(const Question& question,
                                    const base::Budget& budget,
                                    base::Executor& executor) {
-  const absl::StatusOr<Problem> problem = std::visit(
-      [&question](const auto& subject) {
-        return Pose(subject, question.variation);
-      },
-      question.subject);
+  const absl::StatusOr<StepProblem> problem = PoseStep(question);
   if (!problem.ok()) return problem.status();
   const absl::StatusOr<Solution> solution =
       Solve(*problem, question, budget, executor);

@@ -14,6 +14,7 @@
 #include "prism/v1/cluster_service.grpc.pb.h"
 #include "prism/v1/completion_service.grpc.pb.h"
 #include "prism/v1/placement_service.grpc.pb.h"
+#include "prism/v1/timeline.grpc.pb.h"
 #include "server/temporary_folder.h"
 #include "tests/integration/server_fixture.h"
 
@@ -30,8 +31,11 @@ using prism::v1::ProjectCompletionRequest;
 using prism::v1::ProjectCompletionResponse;
 using prism::v1::RankNodesRequest;
 using prism::v1::RankNodesResponse;
+using prism::v1::RecordTimelineRequest;
+using prism::v1::RecordTimelineResponse;
 using prism::v1::ScorePlacementsRequest;
 using prism::v1::ScorePlacementsResponse;
+using prism::v1::TimelineService;
 using ::testing::ElementsAre;
 using ::testing::IsSupersetOf;
 
@@ -95,6 +99,7 @@ class QuestionServicesTest : public ServerTest {
     StartServer({{"data_folder", folder_.path()}});
     placements_ = PlacementService::NewStub(channel_);
     completions_ = CompletionService::NewStub(channel_);
+    timelines_ = TimelineService::NewStub(channel_);
     clusters_ = ClusterService::NewStub(channel_);
   }
 
@@ -116,6 +121,11 @@ class QuestionServicesTest : public ServerTest {
                     ProjectCompletionResponse* response,
                     grpc::ClientContext& context) {
     return completions_->ProjectCompletion(&context, request, response);
+  }
+  grpc::Status Call(const RecordTimelineRequest& request,
+                    RecordTimelineResponse* response,
+                    grpc::ClientContext& context) {
+    return timelines_->RecordTimeline(&context, request, response);
   }
 
   // The answer to a request that is right.
@@ -202,6 +212,7 @@ class QuestionServicesTest : public ServerTest {
   server::TemporaryFolder folder_;
   std::unique_ptr<PlacementService::Stub> placements_;
   std::unique_ptr<CompletionService::Stub> completions_;
+  std::unique_ptr<TimelineService::Stub> timelines_;
   std::unique_ptr<ClusterService::Stub> clusters_;
 };
 
@@ -244,6 +255,7 @@ TEST_F(QuestionServicesTest, AStoredClusterAnswersAsTheSameOneGiven) {
   ExpectNameIsTheCluster<RankNodesResponse, RankNodesRequest>("");
   ExpectNameIsTheCluster<ProjectCompletionResponse, ProjectCompletionRequest>(
       kRun);
+  ExpectNameIsTheCluster<RecordTimelineResponse, RecordTimelineRequest>("");
 }
 
 TEST_F(QuestionServicesTest, ANodeThatACandidateUsesIsAnotherVersion) {
@@ -318,6 +330,19 @@ TEST_F(QuestionServicesTest, WhatIsWrongInAWhatIfIsToldByItsPath) {
       WrongFields<ProjectCompletionResponse>(OnLab<ProjectCompletionRequest>(
           absl::StrCat(kRun, "what_ifs: [{run: {job_factor_sd: 3}}]"))),
       ElementsAre("what_ifs[0].run.job_factor_sd"));
+}
+
+TEST_F(QuestionServicesTest, TimelinesAreKeptAndCounted) {
+  ExpectSecondHits<RecordTimelineResponse>(OnLab<RecordTimelineRequest>());
+  const auto wrong = OnLab<RecordTimelineRequest>("samples: 9\n");
+  EXPECT_THAT(WrongFields<RecordTimelineResponse>(wrong),
+              ElementsAre("samples"));
+  EXPECT_THAT(WrongFields<RecordTimelineResponse>(
+                  OnLab<RecordTimelineRequest>("ranks: [0, 16]\n")),
+              ElementsAre("ranks[1]"));
+  EXPECT_EQ(Handled("TimelineService", "RecordTimeline", "OK"), 2);
+  EXPECT_EQ(Handled("TimelineService", "RecordTimeline", "InvalidArgument"), 2);
+  EXPECT_EQ(Metric("prism_simulation_seconds_count{core=\"timeline\"}"), 1);
 }
 
 TEST_F(QuestionServicesTest, AnEmptyRequestSaysWhatItNeeds) {
@@ -436,6 +461,12 @@ TEST_F(HurriedQuestionTest, ScoresComeInTimeOrNotAtAll) {
 TEST_F(HurriedQuestionTest, APlacementComesInTimeOrNotAtAll) {
   ExpectInTime<OptimizePlacementResponse>(
       Large<OptimizePlacementRequest>(2048));
+}
+
+TEST_F(HurriedQuestionTest, ATimelineComesInTimeOrNotAtAll) {
+  auto request = Large<RecordTimelineRequest>(2048);
+  request.set_samples(1'000'000);
+  ExpectInTime<RecordTimelineResponse>(request);
 }
 
 TEST_F(HurriedQuestionTest, AProjectionComesInTimeOrNotAtAll) {

@@ -18,9 +18,11 @@ static_assert(kQuantileLevels[kMedian] == 0.5 && kQuantileLevels[kP99] == 0.99);
 // Fewer say nothing of one step in a hundred.
 constexpr int64_t kFewestForP99 = 100;
 
-constexpr int64_t kUsualSamples = 1000;
+constexpr int64_t kMostSamples = 1000;
 constexpr int64_t kFewestSamples = 3;
-constexpr double kMostDraws = 5e8;
+// Draws that may be made for many samples, and for the fewest with a p99.
+constexpr double kMostDraws = 2e9;
+constexpr double kMostDrawsForP99 = 5e9;
 
 constexpr int kMostSteps = 3;
 
@@ -56,12 +58,6 @@ double DrawsPerStep(const CompiledGraph& compiled) {
   return std::max(draws, 1.0) * grid.replicas * grid.lanes;
 }
 
-int64_t UsualSamples(const CompiledGraph& compiled) {
-  const double affordable = kMostDraws / DrawsPerStep(compiled);
-  if (affordable >= kUsualSamples) return kUsualSamples;
-  return std::max(kFewestSamples, static_cast<int64_t>(affordable));
-}
-
 int64_t NearestTo(double seconds, const std::vector<double>& steps) {
   return std::min_element(steps.begin(), steps.end(),
                           [seconds](double a, double b) {
@@ -69,6 +65,42 @@ int64_t NearestTo(double seconds, const std::vector<double>& steps) {
                                    std::abs(b - seconds);
                           }) -
          steps.begin();
+}
+
+// Of a run of steps without a flush what lies in the one that is measured, from
+// its beginning on.
+void KeepStep(TimelineStep& step) {
+  double end = 0;
+  for (const TimelineRank& rank : step.ranks) {
+    for (const TimelineOperation& ran : rank.operations) {
+      end = std::max(end, ran.end_seconds);
+    }
+  }
+  const double begin = end - step.seconds;
+  const auto since = [begin](double& seconds) {
+    seconds = std::max(0.0, seconds - begin);
+  };
+  for (TimelineRank& rank : step.ranks) {
+    std::erase_if(rank.operations, [begin](const TimelineOperation& ran) {
+      return ran.end_seconds <= begin;
+    });
+    for (TimelineOperation& ran : rank.operations) {
+      for (double* seconds :
+           {&ran.ready_seconds, &ran.begin_seconds, &ran.end_seconds}) {
+        since(*seconds);
+      }
+      if (ran.input) {
+        since(ran.input->sent_seconds);
+        since(ran.input->arrival_seconds);
+      }
+      for (TimelineTask& task : ran.tasks) {
+        for (double* seconds :
+             {&task.ready_seconds, &task.begin_seconds, &task.end_seconds}) {
+          since(*seconds);
+        }
+      }
+    }
+  }
 }
 
 class Replayer {
@@ -98,6 +130,7 @@ class Replayer {
     worker.Observe(&recorder);
     if (!worker.Run(sample, 1, budget_, &step.seconds)) return OutOfTime();
     step.ranks = recorder.Take();
+    if (compiled_.graph->is_continuous()) KeepStep(step);
     return step;
   }
 
@@ -114,6 +147,15 @@ class Replayer {
 };
 
 }  // namespace
+
+int64_t UsualSamples(const CompiledGraph& compiled) {
+  const double draws = DrawsPerStep(compiled);
+  const double samples =
+      std::max(kMostDraws / draws,
+               std::min<double>(kFewestForP99, kMostDrawsForP99 / draws));
+  return static_cast<int64_t>(
+      std::clamp<double>(samples, kFewestSamples, kMostSamples));
+}
 
 absl::StatusOr<Timeline> RecordTimeline(const StepGraph& graph,
                                         const TimelineOptions& options,

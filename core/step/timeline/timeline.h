@@ -72,6 +72,8 @@ struct TimelineRank {
 
 enum class StepKind { kNominal, kTypical, kP99 };
 
+// Of a graph whose steps follow each other without a flush it is the one that
+// is measured: what began before it begins with it.
 struct TimelineStep {
   StepKind kind = StepKind::kNominal;
   double seconds = 0;
@@ -95,13 +97,16 @@ struct TimelineOptions {
   // that ends last: the lane of the rank that does. Each exists.
   std::vector<int64_t> ranks = {};
   bool tasks = false;
-  // Steps to simulate, at least 1. Unset: 1,000, or as many as make
-  // 500,000,000 draws, if that is less, but 3 at least.
+  // Steps to simulate, at least 1. Unset: UsualSamples.
   std::optional<int64_t> samples;
   uint64_t random_key = 0;
   // Largest number of operations and tasks, at least one for each step.
   int64_t most_events = kMostTimelineEvents;
 };
+
+// 1,000 steps, or as many as make 2e9 draws if that is less; but 100 where
+// those make at most 5e9, and never fewer than 3.
+int64_t UsualSamples(const CompiledGraph& compiled);
 
 // Simulates and records. Where the budget ends while steps are simulated, the
 // others are chosen from those there are and the time's quality is kReduced.

@@ -12,6 +12,8 @@
 
 #include "core/step/monte_carlo.h"
 #include "core/step/random_profile.h"
+#include "core/step/schedules/asynchronous.h"
+#include "core/step/schedules/continuous_support.h"
 #include "core/step/test_support.h"
 
 namespace prism::step {
@@ -222,6 +224,27 @@ TEST(RecordTimelineTest, WeightGradientsAreOperations) {
   EXPECT_EQ(ran[2].end_seconds, 5);
 }
 
+// In the steady state every stage is busy all the time but for hops.
+TEST(RecordTimelineTest, OfARunWithoutAFlushItIsTheMeasuredStep) {
+  const ContinuousRun run = OneForwardOneBackwardRun(3, 4, 5);
+  const StepGraph graph = GraphOf(run, ConstantLaws(run, 1, 2, 0, 0.5));
+  const Timeline timeline = Record(graph, {.tasks = true, .samples = 3});
+  const TimelineStep& step = timeline.steps[0];
+  EXPECT_DOUBLE_EQ(step.seconds, 4 * 3 + 0.5);
+  double latest = 0;
+  for (const TimelineRank& rank : step.ranks) {
+    double clock = 0, busy = 0;
+    for (const TimelineOperation& ran : rank.operations) {
+      EXPECT_GE(ran.begin_seconds, clock);
+      clock = ran.end_seconds;
+      busy += ran.end_seconds - ran.begin_seconds;
+    }
+    latest = std::max(latest, clock);
+    EXPECT_GT(busy, 0.5 * step.seconds) << rank.stage;
+  }
+  EXPECT_NEAR(latest, step.seconds, 1e-9);
+}
+
 TEST(RecordTimelineTest, NothingIsAboveTheLimit) {
   const StepGraph graph = BuildGraph(
       ConstantProfile(ScheduleKind::kInterleaved, 4, 2, 8, 1000, 2000));
@@ -262,16 +285,31 @@ TEST(RecordTimelineTest, ThreadsChangeNothing) {
   }
 }
 
-TEST(RecordTimelineTest, WithoutSamplesLargeGraphsSimulateFewer) {
+TEST(UsualSamplesTest, LargeStepsAreSimulatedLessOften) {
+  struct Case {
+    int replicas;  // of 4 draws a step
+    int64_t samples;
+  };
+  for (const Case& c : {Case{1, 1000},
+                        {500'000, 1000},
+                        {1 << 20, 476},
+                        {5'000'000, 100},
+                        {12'500'000, 100},
+                        {25'000'000, 50},
+                        {500'000'000, 3}}) {
+    StepGraph graph = BuildGraph(ConstantProfile(
+        ScheduleKind::kOneForwardOneBackward, 1, 1, 1, 1000, 2000));
+    CompiledGraph compiled;
+    compiled.plan = *PlanExecution(graph);
+    graph.grid.replicas = c.replicas;
+    compiled.graph = &graph;
+    EXPECT_EQ(UsualSamples(compiled), c.samples) << c.replicas;
+  }
+}
+
+TEST(RecordTimelineTest, WithoutSamplesThereAreTheUsual) {
   const StepGraph small = BuildGraph(RandomProfile(1));
   EXPECT_EQ(Record(small, {}).time.samples, 1000);
-  StepProfile profile = ConstantProfile(ScheduleKind::kOneForwardOneBackward, 1,
-                                        1, 1, 1000, 2000);
-  profile.data = 1 << 20;
-  profile.forward[0].count = 50;
-  const Timeline timeline = Record(BuildGraph(profile), {});
-  EXPECT_EQ(timeline.time.samples, 4);  // 5e8 / (2^20 * 102)
-  EXPECT_THAT(timeline.steps, SizeIs(2));
 }
 
 TEST(RecordTimelineTest, BudgetsEndIt) {
