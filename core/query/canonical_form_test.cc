@@ -111,6 +111,58 @@ INSTANTIATE_TEST_SUITE_P(
                    ->SwapElements(0, 1);
              }}));
 
+// A profile of two stages and one micro-batch with an order of its own.
+Message CustomProfile(const std::string& chunk) {
+  Message message = ExampleProfile();
+  auto& profile = *message.mutable_profile();
+  profile.mutable_layout()->set_microbatches(1);
+  profile.set_schedule(prism::v1::SCHEDULE_CUSTOM);
+  for (int stage = 0; stage < 2; ++stage) {
+    auto& order = *profile.add_order();
+    order.add_operations("F0" + chunk);
+    order.add_operations("B0");
+  }
+  return message;
+}
+
+TEST(CustomForm, LeavesOutWhatIsTheDefault) {
+  Message placed = CustomProfile("");
+  placed.mutable_profile()->add_stage_of(0);
+  placed.mutable_profile()->add_stage_of(1);
+  EXPECT_EQ(Form(CustomProfile("")), Form(CustomProfile(".0")));
+  EXPECT_EQ(Form(CustomProfile("")), Form(placed));
+  placed.mutable_profile()->mutable_stage_of()->SwapElements(0, 1);
+  EXPECT_NE(Form(CustomProfile("")), Form(placed));
+}
+
+TEST(PartsForm, OfAnUnsplitScheduleIsThatOfTheWhole) {
+  Message whole = ExampleProfile();
+  auto& last = *whole.mutable_profile()->add_backward();
+  last.mutable_compute()->set_constant(1);
+  Message parts = whole;
+  auto& profile = *parts.mutable_profile();
+  *profile.add_backward_weight() = last;
+  profile.mutable_backward()->RemoveLast();
+  profile.mutable_backward_input()->Swap(profile.mutable_backward());
+  EXPECT_EQ(Form(parts), Form(whole));
+  std::swap(*profile.mutable_backward_input(),
+            *profile.mutable_backward_weight());
+  EXPECT_NE(Form(parts), Form(whole));
+}
+
+TEST(AutomaticForm, HoldsTheLimitUnlessItIsThatOfPlain) {
+  Message message = ExampleProfile();
+  auto& profile = *message.mutable_profile();
+  profile.set_schedule(prism::v1::SCHEDULE_ZERO_BUBBLE_AUTOMATIC);
+  profile.mutable_backward_input()->CopyFrom(profile.backward());
+  profile.mutable_backward_weight()->Swap(profile.mutable_backward());
+  const std::string unset = Form(message);
+  profile.set_activation_limit(2);
+  EXPECT_EQ(Form(message), unset);
+  profile.set_activation_limit(3);
+  EXPECT_NE(Form(message), unset);
+}
+
 class OtherProfile : public testing::TestWithParam<Edit> {};
 
 TEST_P(OtherProfile, HasAnotherForm) {

@@ -28,7 +28,7 @@ class ProfileReader {
     ReadLayout();
     const bool sharded = profile_.pipeline == 1;
     profile_.forward = Segments(sharded);
-    profile_.backward = Segments(sharded);
+    ReadBackward(sharded);
     profile_.transfer = Law();
     profile_.gradient_sync = Law();
     profile_.optimizer = Law();
@@ -63,22 +63,86 @@ class ProfileReader {
   }
 
   void ReadLayout() {
-    profile_.schedule = static_cast<ScheduleKind>(Below(3));
+    profile_.schedule = Schedule();
+    profile_.virtual_stages = DefaultChunks(profile_.schedule);
     profile_.pipeline = Between(1, 5);
     profile_.tensor = Between(1, 4);
     const int data = Byte();
     profile_.data = data < 250 ? data % 8 + 1 : 1 << (data - 245);
     profile_.microbatches = Between(1, 12);
-    if (profile_.schedule != ScheduleKind::kInterleaved) return;
-    profile_.pipeline = std::max(profile_.pipeline, 2);
-    profile_.virtual_stages = Between(1, 3);
-    profile_.microbatches = profile_.pipeline * (profile_.microbatches % 3 + 1);
+    FitShape();
+  }
+
+  // One of the first three, of which the seeds are, or any.
+  ScheduleKind Schedule() {
+    const int byte = Byte();
+    const int any = static_cast<int>(ScheduleKind::kCustom) + 1;
+    return static_cast<ScheduleKind>(byte < 128 ? byte % 3 : byte % any);
+  }
+
+  // Sizes that the schedule takes.
+  void FitShape() {
+    switch (profile_.schedule) {
+      case ScheduleKind::kInterleaved:
+        profile_.pipeline = std::max(profile_.pipeline, 2);
+        profile_.virtual_stages = Between(1, 3);
+        profile_.microbatches =
+            profile_.pipeline * (profile_.microbatches % 3 + 1);
+        break;
+      case ScheduleKind::kBreadthFirst:
+        profile_.virtual_stages = Between(1, 3);
+        break;
+      case ScheduleKind::kDualPipe:
+        profile_.pipeline += profile_.pipeline % 2;
+        profile_.microbatches += profile_.microbatches % 2;
+        [[fallthrough]];
+      case ScheduleKind::kDualPipeV:
+        profile_.microbatches += 2 * profile_.pipeline;
+        break;
+      case ScheduleKind::kAutomatic:
+        profile_.virtual_stages = Between(1, 3);
+        profile_.activation_limit = 1 + Byte() / 32.0;
+        break;
+      case ScheduleKind::kCustom:
+        ReadOrder();
+        break;
+      default:
+        break;
+    }
+  }
+
+  // Zero-bubble orders with neighbours exchanged, as long as they can run.
+  void ReadOrder() {
+    step::PipelineOrder order = *MakeOrder(
+        ScheduleKind::kZeroBubbleH2,
+        {profile_.pipeline, profile_.virtual_stages, profile_.microbatches});
+    for (int changes = Below(8); changes > 0; --changes) {
+      step::PipelineOrder changed = order;
+      auto& operations =
+          changed.operations[static_cast<size_t>(Below(profile_.pipeline))];
+      const auto at = static_cast<size_t>(Byte()) % (operations.size() - 1);
+      std::swap(operations[at], operations[at + 1]);
+      if (Validate(changed).ok()) order = std::move(changed);
+    }
+    profile_.order = std::move(order.operations);
+  }
+
+  void ReadBackward(bool sharded) {
+    if (NeedsParts(profile_.schedule) ||
+        profile_.schedule == ScheduleKind::kCustom) {
+      profile_.backward_input = Segments(sharded);
+      profile_.backward_weight = Segments(sharded);
+    } else {
+      profile_.backward = Segments(sharded);
+    }
   }
 
   // Fewer replicas where a step would have too many draws.
   void LimitWork() {
     int64_t runs = 0;
-    for (const auto* segments : {&profile_.forward, &profile_.backward}) {
+    for (const auto* segments :
+         {&profile_.forward, &profile_.backward, &profile_.backward_input,
+          &profile_.backward_weight}) {
       for (const ProfileSegment& segment : *segments) runs += segment.count;
     }
     const int64_t draws = 2 * runs * profile_.microbatches *
