@@ -3,6 +3,7 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/query/document_names.h"
@@ -77,9 +78,19 @@ void Checker::Divides(int64_t divisor, const std::string& name, int64_t value,
 }
 
 void Checker::FailEnum(const google::protobuf::EnumDescriptor& type, int value,
-                       const FieldPath& path) {
-  Fail(path, absl::StrCat("is ", value, "; must be one of ",
-                          absl::StrJoin(EnumWords(type), ", ")));
+                       std::vector<int> accepted, const FieldPath& path) {
+  // In the order of the type, whatever that of the table is.
+  std::sort(accepted.begin(), accepted.end());
+  std::vector<std::string> words;
+  for (const int number : accepted) {
+    std::string word = EnumWord(*type.FindValueByNumber(number));
+    if (!word.empty()) words.push_back(std::move(word));
+  }
+  const auto* known = type.FindValueByNumber(value);
+  std::string given = known != nullptr ? EnumWord(*known) : "";
+  if (given.empty()) given = absl::StrCat(value);
+  Fail(path, absl::StrCat("is ", given, "; must be one of ",
+                          absl::StrJoin(words, ", ")));
 }
 
 }  // namespace prism::query

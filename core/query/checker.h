@@ -11,6 +11,7 @@
 #include <initializer_list>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/base/violations.h"
 #include "core/query/field_path.h"
@@ -47,15 +48,18 @@ class Checker final {
   void Divides(int64_t divisor, const std::string& name, int64_t value,
                const FieldPath& path);
 
-  // What `table` says for `value`; fails where it says nothing and returns its
-  // first entry's.
+  // What `table` says for `value`; where it says nothing, fails, naming what
+  // it has, and returns its first entry's.
   template <typename Enum, typename Core>
   Core Choose(Enum value, std::initializer_list<std::pair<Enum, Core>> table,
               const FieldPath& path) {
+    std::vector<int> accepted;
     for (const auto& [known, core] : table) {
       if (known == value) return core;
+      accepted.push_back(known);
     }
-    FailEnum(*google::protobuf::GetEnumDescriptor<Enum>(), value, path);
+    FailEnum(*google::protobuf::GetEnumDescriptor<Enum>(), value,
+             std::move(accepted), path);
     return table.begin()->second;
   }
 
@@ -66,7 +70,7 @@ class Checker final {
   double Number(double value, bool holds, const char* relation,
                 const FieldPath& path, double low);
   void FailEnum(const google::protobuf::EnumDescriptor& type, int value,
-                const FieldPath& path);
+                std::vector<int> accepted, const FieldPath& path);
 
   base::Violations& violations_;
   int failures_ = 0;

@@ -75,7 +75,16 @@ TEST_F(CheckerTest, UnknownEnumsGiveTheFirstChoice) {
   const int chosen = checker_.Choose<prism::v1::Sync, int>(
       static_cast<prism::v1::Sync>(9), {{prism::v1::SYNC_NONE, 3}}, path_);
   EXPECT_EQ(chosen, 3);
-  EXPECT_EQ(Description(), "is 9; must be one of none, tensor, data");
+  EXPECT_EQ(Description(), "is 9; must be one of none");
+}
+
+TEST_F(CheckerTest, EnumsThatAreKnownButNotTakenAreNamed) {
+  checker_.Choose<prism::v1::Sync, int>(prism::v1::SYNC_DATA,
+                                        {{prism::v1::SYNC_UNSPECIFIED, 1},
+                                         {prism::v1::SYNC_TENSOR, 2},
+                                         {prism::v1::SYNC_NONE, 1}},
+                                        path_);
+  EXPECT_EQ(Description(), "is data; must be one of none, tensor");
 }
 
 TEST_F(CheckerTest, PipelinesAreBoundedPerStageAndInAll) {
