@@ -16,6 +16,8 @@ inline constexpr int64_t kMostRanks = 1 << 20;
 inline constexpr int64_t kMostOperationsPerStage = 1 << 16;
 // The same over all stages of a replica.
 inline constexpr int64_t kMostOperations = 1 << 22;
+// The same where an order is searched for, which looks at each a hundred times.
+inline constexpr int64_t kMostSearchedOperations = 1 << 16;
 // Runs of segments in one operation.
 inline constexpr int64_t kMostRunsPerOperation = 100'000;
 // Compute draws of one step over all ranks.

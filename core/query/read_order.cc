@@ -280,6 +280,15 @@ void ReadOrder(const prism::v1::StepProfile& message, const FieldPath& path,
     checker.Require(message.stage_of().empty(), path.Field("stage_of"),
                     "is given; must be left out unless schedule is custom");
   }
+  if (profile.schedule == ScheduleKind::kAutomatic) {
+    const int64_t operations = int64_t{profile.pipeline} *
+                               profile.virtual_stages * profile.microbatches;
+    checker.Require(
+        operations <= kMostSearchedOperations, path.Field("layout"),
+        absl::StrCat("has ", operations,
+                     " micro-batches times virtual stages; must be at most ",
+                     kMostSearchedOperations, " for the zb-auto schedule"));
+  }
   if (!message.has_activation_limit()) return;
   const FieldPath limit = path.Field("activation_limit");
   if (checker.Require(profile.schedule == ScheduleKind::kAutomatic, limit,

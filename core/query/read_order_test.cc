@@ -217,6 +217,12 @@ INSTANTIATE_TEST_SUITE_P(
         WrongCase{std::string(kWhole) + "activation_limit: 3",
                   "profile.activation_limit",
                   "is given; must be left out unless schedule is zb-auto"},
+        WrongCase{std::string(kParts) +
+                      "schedule: zb-auto\n"
+                      "layout: {pipeline: 64, microbatches: 1025}",
+                  "profile.layout",
+                  "has 65600 micro-batches times virtual stages; must be at "
+                  "most 65536 for the zb-auto schedule"},
         WrongCase{
             std::string(kParts) + "schedule: zb-auto\nactivation_limit: 0.5",
             "profile.activation_limit", "is 0.5; must be at least 1"},

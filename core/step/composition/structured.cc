@@ -189,12 +189,12 @@ class Structured {
     // A first part tells how long the others take.
     const int64_t first = std::max(
         kFewestSamples, kFirstSamples / static_cast<int64_t>(nodes_.size()));
-    auto status = Extend(std::min(first, options_.samples.value_or(first)));
+    const int64_t wanted = options_.samples.value_or(first);
+    auto status = Extend(std::min(kFewestSamples, wanted));
     if (!status.ok()) return status;
-    if (JoinStages()) {
-      status = Extend(samples_);
-      if (!status.ok()) return status;
-    }
+    JoinStages();
+    status = Extend(std::min(first, wanted));
+    if (!status.ok()) return status;
     int64_t samples = samples_;
     if (!options_.samples.has_value()) {
       samples = std::max(samples_, Affordable(QuickSamples()));
@@ -276,7 +276,7 @@ class Structured {
   // instead; what has been simulated is then to be simulated again. Closings
   // are left to the stage that stands for all: `joint_error_` bounds what their
   // own chance adds to the latest of several.
-  bool JoinStages() {
+  void JoinStages() {
     MarkNeeded();
     const auto count =
         std::count(integral_.needed.begin(), integral_.needed.end(), true);
@@ -297,7 +297,6 @@ class Structured {
       joined_at_ = last;
     }
     integral_.needed.clear();
-    return count > 1;
   }
 
   double NominalEnd(int stage) const {
