@@ -8,11 +8,11 @@
 
 #include "core/base/violations.h"
 #include "core/estimate/layer_times.h"
+#include "core/estimate/memory.h"
 #include "core/estimate/nominal.h"
 #include "core/estimate/variation.h"
 #include "core/query/question.h"
 #include "core/workload/flops.h"
-#include "core/workload/memory.h"
 #include "core/workload/parameters.h"
 
 namespace prism::validate {
@@ -79,7 +79,7 @@ absl::StatusOr<double> Predict(const query::Question& question,
     case Quantity::kLayerBackward:
       return LayerSeconds(question, measured.quantity, constants);
     case Quantity::kPeakMemory:
-      return workload::PeakMemory(job).allocated();
+      return estimate::PeakMemory(job).allocated();
     case Quantity::kParameters:
       return workload::ParameterCount(workload::MixtureModel{
           job.model, measured.latent_attention, measured.mixture});

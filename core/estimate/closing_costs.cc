@@ -17,11 +17,27 @@ LinkTime Sum(const LinkTime& a, const LinkTime& b) {
   return {a.seconds + b.seconds, a.latency_seconds + b.latency_seconds};
 }
 
+// Chunks of which one is done with long before the next. Those of a folded
+// pipeline take turns to the end.
+bool FinishesChunks(const workload::Parallelism& split) {
+  return split.virtual_stages > 1 && !FoldsPipeline(split.schedule);
+}
+
 double AloneShare(const Job& job, int64_t stage) {
-  const int64_t chunks = job.parallelism.virtual_stages;
-  const int64_t pieces =
-      chunks > 1 ? chunks : std::max<int64_t>(1, LayersOfStage(job, stage));
+  const int64_t pieces = FinishesChunks(job.parallelism)
+                             ? job.parallelism.virtual_stages
+                             : std::max<int64_t>(1, LayersOfStage(job, stage));
   return 1 / static_cast<double>(pieces);
+}
+
+// Micro-batches that a stage runs in a row before it is done with one of the
+// pieces that are gathered or reduced: interleaved as many as there are stages,
+// breadth-first all.
+int64_t MicrobatchesInARow(const Job& job) {
+  if (!FinishesChunks(job.parallelism)) return 1;
+  return job.parallelism.schedule == workload::Schedule::kBreadthFirst
+             ? job.microbatches()
+             : std::min(job.microbatches(), job.parallelism.pipeline);
 }
 
 // One layer is gathered before the first forward and reduced after the last
@@ -46,6 +62,18 @@ LinkTime TiedCopies(const Job& job, const Cost& cost, int64_t stage) {
   return cost.TiedCopyTime(embedding * GradientBytes(job.training));
 }
 
+// Both stages reduce what they hold in their own data groups first, so that
+// each rank has a share to sum with the same rank of the other stage.
+LinkTime Copies(const Job& job, const Cost& cost, int64_t stage) {
+  if (workload::Chains(job.parallelism.schedule) == 1) {
+    return TiedCopies(job, cost, stage);
+  }
+  const double bytes =
+      StageParameters(job, stage) * GradientBytes(job.training);
+  return cost.TwinTime(
+      stage, bytes / static_cast<double>(job.parallelism.gradient_ranks()));
+}
+
 // Gradients go to the host, weights come back, and the host updates.
 double OffloadSeconds(const Job& job, const calibration::HostSpeeds& host,
                       double owned) {
@@ -55,19 +83,13 @@ double OffloadSeconds(const Job& job, const calibration::HostSpeeds& host,
 }
 
 // `time` where nothing runs beside it, else what is left beside as many
-// micro-batches' kernels as follow the first piece, or go before the last. The
-// interleaved schedule runs a chunk for as many micro-batches in a row as
-// there are stages.
+// micro-batches' kernels as follow the first piece, or go before the last.
 LinkTime LeftOf(const Job& job, const Traffic& traffic, double alone,
                 bool overlapped, double seconds,
                 const calibration::OverlapCosts& overlap) {
   if (!overlapped) return traffic.time;
-  const bool chunks = job.parallelism.virtual_stages > 1;
-  const int64_t run =
-      chunks ? std::min(job.microbatches(), job.parallelism.pipeline) : 1;
-  return BesideCompute(traffic,
-                       (1 - alone) * static_cast<double>(run) * seconds, alone,
-                       overlap);
+  const auto run = static_cast<double>(MicrobatchesInARow(job));
+  return BesideCompute(traffic, (1 - alone) * run * seconds, alone, overlap);
 }
 
 }  // namespace
@@ -84,7 +106,7 @@ absl::StatusOr<ClosingCosts> CostOfClosing(const Job& job, const Cost& cost,
   if (job.parallelism.sharding == workload::Sharding::kZero3) {
     costs.unhidden = UnhiddenOfSharded(job, cost, stage);
   }
-  costs.tied_copies = TiedCopies(job, cost, stage);
+  costs.copies = Copies(job, cost, stage);
   if (job.training.offload_optimizer) {
     costs.optimizer_seconds = OffloadSeconds(job, cost.constants().host, owned);
   } else {
@@ -110,8 +132,8 @@ CostedTasks ClosingTasks(const Job& job, const ClosingCosts& costs,
                       backward_seconds, overlap),
                costs.unhidden),
            Meeting::kReplicas)};
-  if (costs.tied_copies.seconds > 0) {
-    tasks.push_back(data(costs.tied_copies, Meeting::kNobody));
+  if (costs.copies.seconds > 0) {
+    tasks.push_back(data(costs.copies, Meeting::kNobody));
   }
   tasks.push_back({.kind = TaskKind::kOptimizer,
                    .time = {.seconds = costs.optimizer_seconds}});

@@ -23,7 +23,9 @@ struct ClosingCosts {
   double alone_share = 1;
   // Of layers that are sharded whole: what their own passes do not hide.
   hardware::LinkTime unhidden;
-  hardware::LinkTime tied_copies;  // of an embedding; 0 where there are none
+  // Sum of gradients with another stage that holds the same: of a tied
+  // embedding, or in DualPipe of everything. 0 where there are none.
+  hardware::LinkTime copies;
   double optimizer_seconds = 0;
   double host_seconds = 0;
 };
@@ -37,7 +39,8 @@ absl::StatusOr<ClosingCosts> CostOfClosing(const workload::Job& job,
 // stage's own forwards and backwards.
 //
 // `forward_seconds` and `backward_seconds`: windows (KindSeconds::window) of
-// one micro-batch on all virtual stages of the stage.
+// one micro-batch on all virtual stages of the stage; of a split backward that
+// of its weight part.
 CostedTasks ClosingTasks(const workload::Job& job, const ClosingCosts& costs,
                          double forward_seconds, double backward_seconds,
                          const calibration::OverlapCosts& overlap);

@@ -248,15 +248,24 @@ LinkTime Cost::BoundaryTime(int64_t stage) const {
   return slowest;
 }
 
-LinkTime Cost::TiedCopyTime(double bytes) const {
+LinkTime Cost::PairTime(const std::vector<PlacedGroup>& pairs,
+                        double bytes) const {
   LinkTime slowest;
-  for (const PlacedGroup& pair : shape_.tied_copies) {
+  for (const PlacedGroup& pair : pairs) {
     slowest = Slower(
         slowest,
         TimeOver({.kind = workload::CollectiveKind::kAllReduce, .bytes = bytes},
                  pair));
   }
   return slowest;
+}
+
+LinkTime Cost::TiedCopyTime(double bytes) const {
+  return PairTime(shape_.tied_copies, bytes);
+}
+
+LinkTime Cost::TwinTime(int64_t stage, double bytes) const {
+  return PairTime(shape_.twins[static_cast<size_t>(stage)], bytes);
 }
 
 }  // namespace prism::estimate

@@ -50,9 +50,9 @@ class Cost final {
   // links at full rate: how long it would last inside a node.
   double LinkSeconds(const workload::Collective& collective) const;
 
-  // Activations from `stage` to the next, gathered over the tensor group where
-  // they arrive in shares. Of the slowest replica. Requires: the shape has that
-  // boundary.
+  // Activations over boundary `stage` (workload::BoundaryBehind), gathered over
+  // the tensor group where they arrive in shares. Of the slowest replica.
+  // Requires: the shape has that boundary.
   hardware::LinkTime BoundaryTime(int64_t stage) const;
   // Boundaries of the shape.
   int64_t boundaries() const {
@@ -62,6 +62,10 @@ class Cost final {
   // Sum of the gradients of a tied embedding's two copies, on first and last
   // stage, of `bytes` each.
   hardware::LinkTime TiedCopyTime(double bytes) const;
+
+  // Sum of `bytes` of gradients that `stage` and its twin both hold. Requires:
+  // the shape has twins.
+  hardware::LinkTime TwinTime(int64_t stage, double bytes) const;
 
   hardware::Peak peak() const;
   const calibration::Constants& constants() const { return constants_; }
@@ -73,6 +77,8 @@ class Cost final {
                                            int64_t stage) const;
   hardware::LinkTime TimeOver(const workload::Collective& collective,
                               const PlacedGroup& group) const;
+  hardware::LinkTime PairTime(const std::vector<PlacedGroup>& pairs,
+                              double bytes) const;
   hardware::NumberFormat FormatOf(const workload::Operator& op) const;
 
   const hardware::Accelerator& accelerator_;

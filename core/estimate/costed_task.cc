@@ -12,7 +12,8 @@ std::vector<std::string> TaskKindNames() {
           "pipeline_communication",
           "data_communication",
           "optimizer",
-          "host"};
+          "host",
+          "offload"};
 }
 
 bool IsCommunication(TaskKind kind) {
@@ -26,6 +27,7 @@ bool IsCommunication(TaskKind kind) {
     case TaskKind::kContextCommunication:
     case TaskKind::kPipelineCommunication:
     case TaskKind::kDataCommunication:
+    case TaskKind::kOffload:
       return true;
   }
   return false;

@@ -24,9 +24,10 @@ enum class TaskKind : uint8_t {
   kPipelineCommunication,
   kDataCommunication,
   kOptimizer,
-  kHost,  // the framework's own work between kernels
+  kHost,     // the framework's own work between kernels
+  kOffload,  // activations on their way to the host and back
 };
-inline constexpr size_t kTaskKinds = 8;
+inline constexpr size_t kTaskKinds = 9;
 
 std::vector<std::string> TaskKindNames();
 
@@ -63,12 +64,13 @@ class KindSeconds final {
   }
   double total() const;
   // What traffic of the data group can run beside: kernels, and what is left of
-  // the lanes' collectives. Faster kernels never make it shorter by more than
-  // they are faster, whatever they hide themselves.
+  // the lanes' collectives and of copies to the host. Faster kernels never make
+  // it shorter by more than they are faster, whatever they hide themselves.
   double window() const {
     return (*this)[TaskKind::kCompute] + (*this)[TaskKind::kRecompute] +
            (*this)[TaskKind::kTensorCommunication] +
-           (*this)[TaskKind::kContextCommunication];
+           (*this)[TaskKind::kContextCommunication] +
+           (*this)[TaskKind::kOffload];
   }
 
  private:

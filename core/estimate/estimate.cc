@@ -8,17 +8,16 @@
 #include "core/base/check.h"
 #include "core/estimate/cost.h"
 #include "core/estimate/graph_builder.h"
+#include "core/estimate/memory_verdict.h"
 #include "core/estimate/nominal.h"
 #include "core/estimate/rank_slowdown.h"
 #include "core/estimate/variation.h"
 #include "core/workload/flops.h"
-#include "core/workload/memory_verdict.h"
 
 namespace prism::estimate {
 namespace {
 
 using workload::Job;
-using workload::MemoryUse;
 
 double GigaBytes(double bytes) { return bytes / 1e9; }
 
@@ -32,7 +31,7 @@ std::string InfeasibleReason(const Job& job, const MemoryUse& use,
   return absl::StrFormat(
       "a GPU of pipeline stage %d needs %.1f GB and has %.1f GB (%s): %s",
       use.stage, GigaBytes(use.total()), GigaBytes(capacity), parts,
-      workload::MemoryAdvice(job, capacity));
+      MemoryAdvice(job, capacity));
 }
 
 // Nodes said to be faster than their data sheet lower the floor as well.
@@ -112,17 +111,17 @@ absl::StatusOr<Estimate> BuildShapeEstimate(
       hardware::FindAccelerator(cluster.accelerator);
   PRISM_CHECK(accelerator != nullptr);
   const Cost cost(job, cluster, std::move(shape), constants);
+  NominalEvaluator evaluator(job.model, cluster, constants, variation);
   const absl::StatusOr<NominalTime> nominal =
-      NominalEvaluator(job.model, cluster, constants, variation)
-          .Evaluate(job.parallelism, job.training);
+      evaluator.Evaluate(job.parallelism, job.training);
   if (!nominal.ok()) return nominal.status();
   absl::StatusOr<step::StepGraph> graph =
-      BuildJobGraph(job, cost, variation, nominal->seconds);
+      BuildJobGraph(job, cost, variation, evaluator.Order(), nominal->seconds);
   if (!graph.ok()) return graph.status();
 
   Estimate estimate;
   estimate.graph = *std::move(graph);
-  estimate.memory = workload::PeakMemory(job);
+  estimate.memory = PeakMemory(job);
   estimate.memory_capacity_bytes = accelerator->memory_bytes;
   estimate.feasible = estimate.memory.total() <= estimate.memory_capacity_bytes;
   if (!estimate.feasible) {

@@ -10,20 +10,20 @@
 #include <vector>
 
 #include "core/calibration/constants.h"
+#include "core/estimate/memory.h"
 #include "core/estimate/placement.h"
 #include "core/estimate/placement_shape.h"
 #include "core/estimate/variation.h"
 #include "core/hardware/cluster.h"
 #include "core/step/step_graph.h"
 #include "core/workload/job.h"
-#include "core/workload/memory.h"
 
 namespace prism::estimate {
 
 struct Estimate {
   step::StepGraph graph;
   // Of the fullest GPU.
-  workload::MemoryUse memory;
+  MemoryUse memory;
   double memory_capacity_bytes = 0;
   // Memory that fits. When false, `infeasible_reason` names the need, the
   // capacity and what to change.

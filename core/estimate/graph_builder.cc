@@ -1,8 +1,10 @@
 #include "core/estimate/graph_builder.h"
 
+#include <cmath>
 #include <initializer_list>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -10,8 +12,7 @@
 #include "core/estimate/closing_costs.h"
 #include "core/estimate/costed_task.h"
 #include "core/estimate/part_costs.h"
-#include "core/estimate/pipeline_clock.h"
-#include "core/step/schedule.h"
+#include "core/workload/stages.h"
 
 namespace prism::estimate {
 namespace {
@@ -38,13 +39,26 @@ int GroupOf(Meeting meeting) {
   return step::kNoGroup;
 }
 
+KindSeconds SumOf(const ModelCosts& model, CostedTasks PartCosts::*phase,
+                  const StageParts& parts) {
+  KindSeconds sum;
+  sum.Add(estimate::SumOf(model.layer.*phase), parts.layers);
+  sum.Add(estimate::SumOf(model.recomputed_layer.*phase),
+          parts.recomputed_layers);
+  if (parts.embedding) sum.Add(estimate::SumOf(model.embedding.*phase));
+  if (parts.head) sum.Add(estimate::SumOf(model.head.*phase));
+  return sum;
+}
+
 class GraphBuilder final {
  public:
   GraphBuilder(const workload::Job& job, const Cost& cost,
-               const Variation& variation, double step_seconds)
+               const Variation& variation, const step::PipelineOrder& order,
+               double step_seconds)
       : job_(job),
         cost_(cost),
         variation_(variation),
+        order_(order),
         step_seconds_(step_seconds) {}
 
   absl::StatusOr<StepGraph> Build();
@@ -60,27 +74,38 @@ class GraphBuilder final {
 
   Task TaskOf(const CostedTask& costed);
   // Adds `tasks`, run `count` times, to the end of `program`; nothing where
-  // either is empty.
+  // either is empty. Where `count` is no whole number, the rest of it is one
+  // segment as much shorter.
   void AddSegment(const std::string& name, const CostedTasks& tasks,
-                  int64_t count, Program& program);
-  // Program of one virtual stage's forward or backward.
-  Program Forward(const ModelCosts& model, int u);
-  Program Backward(const ModelCosts& model, int u);
+                  double count, Program& program);
+  // Program of one phase of virtual stage `u`.
+  Program ProgramOf(const ModelCosts& model, step::Phase phase, int u);
+  void AddForward(const ModelCosts& model, const StageParts& parts,
+                  Program& program);
+  // A backward, or one part of it.
+  void AddBackward(const ModelCosts& model, CostedTasks PartCosts::*part,
+                   const StageParts& parts, Program& program);
+  // What is left of copies to or from the host beside a phase.
+  CostedTasks Offload(const ModelCosts& model, CostedTasks PartCosts::*beside,
+                      const StageParts& parts) const;
   // Window of one micro-batch on all virtual stages of `stage`.
   double WindowSeconds(const ModelCosts& model, int stage,
                        CostedTasks PartCosts::*phase) const;
-  // The transfer over the boundary behind `stage`, where it holds its sender
-  // up.
-  void AddSend(int stage, Program& program);
+  // The transfer over the boundary behind virtual stage `u`, where there is one
+  // and it holds its sender up.
+  void AddSend(int u, Program& program);
   bool SendsBeside() const { return job_.parallelism.overlap.pipeline; }
-  void AddPrograms(step::Phase phase, const ModelCosts& model);
+  // `runs`: which virtual stages run the phase.
+  void AddPrograms(step::Phase phase, const std::vector<bool>& runs,
+                   const ModelCosts& model);
   int AddProgram(Program program);
 
   const workload::Job& job_;
   const Cost& cost_;
   const Variation& variation_;
+  const step::PipelineOrder& order_;
   double step_seconds_;
-  // By stage: to the next.
+  // By boundary.
   std::vector<CostedTask> transfers_;
   // What the slowest GPU's compute takes longer than nominal, as long as nobody
   // measured any; RankSlowdowns() puts what was measured in its place.
@@ -106,17 +131,11 @@ void GraphBuilder::AddShape() {
       .replicas = static_cast<int>(parallelism.data),
       .stages = static_cast<int>(parallelism.pipeline),
       .lanes = static_cast<int>(parallelism.tensor * parallelism.context)};
-  graph_.microbatches = static_cast<int>(job_.microbatches());
   graph_.kinds = TaskKindNames();
   graph_.groups = {
       {.lane_stride = 1, .lane_count = graph_.grid.lanes},
       {.replica_stride = 1, .replica_count = graph_.grid.replicas}};
-  auto order = step::MakeOrder(
-      ScheduleOf(parallelism.schedule),
-      {graph_.grid.stages, static_cast<int>(parallelism.virtual_stages),
-       graph_.microbatches});
-  PRISM_CHECK(order.ok());
-  step::PutOrder(*std::move(order), graph_);
+  step::PutOrder(order_, graph_);
   for (int64_t stage = 0; stage < cost_.boundaries(); ++stage) {
     transfers_.push_back(CostOfTransfer(cost_, stage));
   }
@@ -147,65 +166,110 @@ Task GraphBuilder::TaskOf(const CostedTask& costed) {
 }
 
 void GraphBuilder::AddSegment(const std::string& name, const CostedTasks& tasks,
-                              int64_t count, Program& program) {
-  if (tasks.empty() || count == 0) return;
-  Segment segment = {.name = name, .tasks = {}, .count = count};
-  for (const CostedTask& task : tasks) segment.tasks.push_back(TaskOf(task));
-  program.segments.push_back(std::move(segment));
+                              double count, Program& program) {
+  if (tasks.empty() || count <= 0) return;
+  Segment segment = {.name = name, .tasks = {}, .count = 1};
+  const auto add = [&](double share, int64_t times) {
+    segment.tasks.clear();
+    segment.count = times;
+    for (CostedTask task : tasks) {
+      task.time.seconds *= share;
+      task.time.latency_seconds *= share;
+      segment.tasks.push_back(TaskOf(task));
+    }
+    program.segments.push_back(segment);
+  };
+  const double whole = std::floor(count);
+  if (whole > 0) add(1, static_cast<int64_t>(whole));
+  if (count > whole) add(count - whole, 1);
 }
 
-Program GraphBuilder::Forward(const ModelCosts& model, int u) {
-  const StageParts parts = PartsOf(job_, u);
-  Program program;
-  AddSegment("host", CostOfHostOperation(job_, cost_.constants()), 1, program);
+void GraphBuilder::AddForward(const ModelCosts& model, const StageParts& parts,
+                              Program& program) {
   AddSegment("embedding", model.embedding.forward, parts.embedding, program);
   AddSegment("layer", model.layer.forward,
              parts.layers + parts.recomputed_layers, program);
   AddSegment("head", model.head.forward, parts.head, program);
-  if (!parts.head) AddSend(graph_.stage_of[static_cast<size_t>(u)], program);
-  return program;
 }
 
-Program GraphBuilder::Backward(const ModelCosts& model, int u) {
+void GraphBuilder::AddBackward(const ModelCosts& model,
+                               CostedTasks PartCosts::*part,
+                               const StageParts& parts, Program& program) {
+  AddSegment("head", model.head.*part, parts.head, program);
+  AddSegment("layer", model.layer.*part, parts.layers, program);
+  AddSegment("recomputed layer", model.recomputed_layer.*part,
+             parts.recomputed_layers, program);
+  AddSegment("embedding", model.embedding.*part, parts.embedding, program);
+}
+
+CostedTasks GraphBuilder::Offload(const ModelCosts& model,
+                                  CostedTasks PartCosts::*beside,
+                                  const StageParts& parts) const {
+  const CostedTasks host = CostOfHostOperation(job_, cost_.constants());
+  return LeftOfOffload(
+      parts.offloaded_bytes,
+      estimate::SumOf(host).total() + SumOf(model, beside, parts).total(),
+      cost_.constants());
+}
+
+Program GraphBuilder::ProgramOf(const ModelCosts& model, step::Phase phase,
+                                int u) {
   const StageParts parts = PartsOf(job_, u);
   Program program;
-  AddSegment("host", CostOfHostOperation(job_, cost_.constants()), 1, program);
-  AddSegment("head", model.head.backward, parts.head, program);
-  AddSegment("layer", model.layer.backward, parts.layers, program);
-  AddSegment("recomputed layer", model.recomputed_layer.backward,
-             parts.recomputed_layers, program);
-  AddSegment("embedding", model.embedding.backward, parts.embedding, program);
-  if (!parts.embedding) {
-    AddSend(graph_.stage_of[static_cast<size_t>(u - 1)], program);
+  if (phase == step::Phase::kBackwardWeight) {
+    AddBackward(model, &PartCosts::backward_weight, parts, program);
+    return program;
   }
+  AddSegment("host", CostOfHostOperation(job_, cost_.constants()), 1, program);
+  if (phase == step::Phase::kForward) {
+    AddForward(model, parts, program);
+    AddSegment("offload", Offload(model, &PartCosts::forward, parts), 1,
+               program);
+    AddSend(u, program);
+    return program;
+  }
+  const bool splits = SplitsBackward(job_.parallelism.schedule);
+  const auto part = splits ? &PartCosts::backward_input : &PartCosts::backward;
+  AddBackward(model, part, parts, program);
+  AddSegment("offload", Offload(model, part, parts), 1, program);
+  if (splits && phase == step::Phase::kBackward) {
+    AddBackward(model, &PartCosts::backward_weight, parts, program);
+  }
+  if (u > 0) AddSend(u - 1, program);
   return program;
 }
 
-void GraphBuilder::AddSend(int stage, Program& program) {
-  if (SendsBeside()) return;
-  AddSegment("send", {transfers_[static_cast<size_t>(stage)]}, 1, program);
+void GraphBuilder::AddSend(int u, Program& program) {
+  const int64_t boundary = BoundaryBehind(job_.parallelism, u);
+  if (SendsBeside() || boundary == workload::kNoBoundary) return;
+  AddSegment("send", {transfers_[static_cast<size_t>(boundary)]}, 1, program);
 }
 
 // Virtual stages that run the same parts on one stage share their program.
-void GraphBuilder::AddPrograms(step::Phase phase, const ModelCosts& model) {
+void GraphBuilder::AddPrograms(step::Phase phase, const std::vector<bool>& runs,
+                               const ModelCosts& model) {
   std::vector<int>& program_of = graph_.program_of[static_cast<size_t>(phase)];
-  std::map<std::pair<int, StageParts>, int> known;
+  std::map<std::tuple<int, int64_t, StageParts>, int> known;
   for (int u = 0; u < graph_.virtual_stages(); ++u) {
-    const int stage = graph_.stage_of[static_cast<size_t>(u)];
-    const auto [program, is_new] =
-        known.try_emplace({stage, PartsOf(job_, u)}, 0);
-    if (is_new) {
-      program->second =
-          AddProgram(phase == step::Phase::kForward ? Forward(model, u)
-                                                    : Backward(model, u));
+    if (!runs[static_cast<size_t>(u)]) {
+      program_of.push_back(-1);
+      continue;
     }
+    const int64_t boundary = BoundaryBehind(
+        job_.parallelism, phase == step::Phase::kForward ? u : u - 1);
+    const auto [program, is_new] = known.try_emplace(
+        {graph_.stage_of[static_cast<size_t>(u)], boundary, PartsOf(job_, u)},
+        0);
+    if (is_new) program->second = AddProgram(ProgramOf(model, phase, u));
     program_of.push_back(program->second);
   }
 }
 
 void GraphBuilder::AddOperations(const ModelCosts& model) {
-  AddPrograms(step::Phase::kForward, model);
-  AddPrograms(step::Phase::kBackward, model);
+  const auto runs = step::PhasesOf(order_);
+  for (size_t phase = 0; phase < runs.size(); ++phase) {
+    AddPrograms(static_cast<step::Phase>(phase), runs[phase], model);
+  }
 }
 
 // A transfer that holds its sender up is the whole way: what arrives has
@@ -213,9 +277,11 @@ void GraphBuilder::AddOperations(const ModelCosts& model) {
 void GraphBuilder::AddHops() {
   graph_.hop_kind = static_cast<int>(TaskKind::kPipelineCommunication);
   for (int u = 0; u + 1 < graph_.virtual_stages(); ++u) {
-    const auto stage = static_cast<size_t>(graph_.stage_of[u]);
+    const int64_t boundary = BoundaryBehind(job_.parallelism, u);
     const hardware::LinkTime time =
-        SendsBeside() ? transfers_[stage].time : hardware::LinkTime{};
+        SendsBeside() && boundary != workload::kNoBoundary
+            ? transfers_[static_cast<size_t>(boundary)].time
+            : hardware::LinkTime{};
     for (auto* hops : {&graph_.forward_hop, &graph_.backward_hop}) {
       hops->push_back(graph_.add_distribution(NetworkTime(time, variation_)));
     }
@@ -224,21 +290,23 @@ void GraphBuilder::AddHops() {
 
 double GraphBuilder::WindowSeconds(const ModelCosts& model, int stage,
                                    CostedTasks PartCosts::*phase) const {
-  const auto seconds = [phase](const PartCosts& part, int64_t count) {
-    return static_cast<double>(count) * SumOf(part.*phase).window();
-  };
   double sum = 0;
-  for (int u = stage; u < graph_.virtual_stages(); u += graph_.grid.stages) {
+  for (int u = 0; u < graph_.virtual_stages(); ++u) {
+    if (graph_.stage_of[static_cast<size_t>(u)] != stage) continue;
     const StageParts parts = PartsOf(job_, u);
-    sum += seconds(model.layer, parts.layers) +
-           seconds(model.recomputed_layer, parts.recomputed_layers) +
-           seconds(model.embedding, parts.embedding) +
-           seconds(model.head, parts.head);
+    KindSeconds seconds = SumOf(model, phase, parts);
+    if (phase != &PartCosts::backward_weight) {
+      seconds.Add(estimate::SumOf(Offload(model, phase, parts)));
+    }
+    sum += seconds.window();
   }
   return sum;
 }
 
 absl::Status GraphBuilder::AddClosings(const ModelCosts& model) {
+  const auto backward = SplitsBackward(job_.parallelism.schedule)
+                            ? &PartCosts::backward_weight
+                            : &PartCosts::backward;
   for (int stage = 0; stage < graph_.grid.stages; ++stage) {
     const absl::StatusOr<ClosingCosts> costs =
         CostOfClosing(job_, cost_, slowest_gpu_, stage);
@@ -247,7 +315,7 @@ absl::Status GraphBuilder::AddClosings(const ModelCosts& model) {
     AddSegment("update",
                ClosingTasks(job_, *costs,
                             WindowSeconds(model, stage, &PartCosts::forward),
-                            WindowSeconds(model, stage, &PartCosts::backward),
+                            WindowSeconds(model, stage, backward),
                             cost_.constants().overlap),
                1, program);
     graph_.closing.push_back(AddProgram(std::move(program)));
@@ -277,11 +345,12 @@ void GraphBuilder::AddStepWide(const stats::Distribution& distribution,
 
 }  // namespace
 
-absl::StatusOr<StepGraph> BuildJobGraph(const workload::Job& job,
-                                        const Cost& cost,
-                                        const Variation& variation,
-                                        double step_seconds) {
-  return GraphBuilder(job, cost, variation, step_seconds).Build();
+absl::StatusOr<step::StepGraph> BuildJobGraph(const workload::Job& job,
+                                              const Cost& cost,
+                                              const Variation& variation,
+                                              const step::PipelineOrder& order,
+                                              double step_seconds) {
+  return GraphBuilder(job, cost, variation, order, step_seconds).Build();
 }
 
 }  // namespace prism::estimate

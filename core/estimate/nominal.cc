@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/check.h"
+#include "core/step/schedules/automatic.h"
 #include "core/workload/stages.h"
 
 namespace prism::estimate {
@@ -33,11 +35,15 @@ class KeyWriter final {
   size_t next_ = 0;
 };
 
+bool Loops(const Parallelism& split) {
+  return split.virtual_stages > 1 && !FoldsPipeline(split.schedule);
+}
+
 // What the shape of a job's groups depends on.
 void AddShape(const Parallelism& split, KeyWriter& key) {
   const bool hybrid = split.shards() < split.gradient_ranks();
   key.Add(split.tensor, split.context, split.pipeline, split.data,
-          split.rank_order, split.virtual_stages > 1,
+          split.rank_order, Loops(split), Chains(split.schedule),
           hybrid ? split.shards() : 0);
 }
 
@@ -59,8 +65,8 @@ bool IsShardedByLayer(const Parallelism& split) {
 
 KindSeconds NominalEvaluator::Parts::SumOf(const StageParts& held) const {
   KindSeconds sum = host;
-  sum.Add(layer, static_cast<double>(held.layers));
-  sum.Add(recomputed_layer, static_cast<double>(held.recomputed_layers));
+  sum.Add(layer, held.layers);
+  sum.Add(recomputed_layer, held.recomputed_layers);
   if (held.embedding) sum.Add(embedding);
   if (held.head) sum.Add(head);
   return sum;
@@ -106,8 +112,10 @@ NominalEvaluator::PartsOfJob(const PlacementShape& shape) {
         .head = estimate::SumOf(model->head.*phase),
         .host = estimate::SumOf(CostOfHostOperation(job_, constants_))};
   };
-  parts = std::make_unique<PhaseParts>(
-      PhaseParts{sums(&PartCosts::forward), sums(&PartCosts::backward)});
+  parts = std::make_unique<PhaseParts>(PhaseParts{
+      sums(&PartCosts::forward), sums(&PartCosts::backward),
+      sums(&PartCosts::backward_input), sums(&PartCosts::backward_weight)});
+  parts->backward_weight.host = {};  // a weight part is not received or sent
   // The forward of a layer is the same whatever becomes of it.
   parts->forward.recomputed_layer = parts->forward.layer;
   return parts.get();
@@ -136,8 +144,8 @@ NominalEvaluator::ExchangeOfJob(const PlacementShape& shape) {
   const Training& training = job_.training;
   KeyWriter key;
   AddShape(split, key);
-  key.Add(split.sharding, split.virtual_stages, training.precision,
-          training.fp32_gradients, training.framework,
+  key.Add(split.sharding, split.virtual_stages, split.schedule,
+          training.precision, training.fp32_gradients, training.framework,
           training.offload_optimizer);
   auto& exchange = exchanges_[{key.key(), split.stage_layers}];
   if (exchange != nullptr) return exchange.get();
@@ -161,6 +169,7 @@ absl::StatusOr<NominalEvaluator::Exchange> NominalEvaluator::CostOfExchange(
         stage > 1 && stage < last &&
         shape.data_groups[s] == shape.data_groups[s - 1] &&
         LayersOfStage(job_, stage) == LayersOfStage(job_, stage - 1) &&
+        (shape.twins.empty() || shape.twins[s] == shape.twins[s - 1]) &&
         (shape.shard_groups.empty() ||
          (shape.shard_groups[s] == shape.shard_groups[s - 1] &&
           shape.shard_copies[s] == shape.shard_copies[s - 1]));
@@ -194,10 +203,14 @@ void NominalEvaluator::AddTraffic(const ModelTraffic& traffic,
   add(traffic.head, parts.forward.head, parts.backward.head);
 }
 
-void NominalEvaluator::AddSum(const KindSeconds& parts, double transfer,
-                              std::vector<size_t>& of) {
+void NominalEvaluator::AddSum(KindSeconds parts, double offloaded,
+                              double transfer, std::vector<size_t>& of) {
   of.push_back(sums_.different.size());
   Sum& sum = sums_.different.emplace_back();
+  if (offloaded > 0) {
+    parts.Add(
+        estimate::SumOf(LeftOfOffload(offloaded, parts.total(), constants_)));
+  }
   sum.by_kind = parts;
   sum.by_kind[TaskKind::kPipelineCommunication] += transfer;
   sum.total = sum.by_kind.total();
@@ -207,30 +220,43 @@ void NominalEvaluator::AddSum(const KindSeconds& parts, double transfer,
 void NominalEvaluator::SumVirtualStages(const PhaseParts& parts,
                                         const Transfers& transfers) {
   const Parallelism& split = job_.parallelism;
+  const bool splits = SplitsBackward(split.schedule);
   // Over the boundary behind virtual stage u, where it holds anybody up.
   const auto transfer = [&](int64_t u) {
-    if (split.overlap.pipeline) return 0.0;
-    return transfers[static_cast<size_t>(u % split.pipeline)];
+    const int64_t boundary = split.overlap.pipeline || u < 0
+                                 ? workload::kNoBoundary
+                                 : BoundaryBehind(split, u);
+    return boundary == workload::kNoBoundary
+               ? 0.0
+               : transfers[static_cast<size_t>(boundary)];
   };
   sums_.different.clear();
-  sums_.forward.clear();
-  sums_.backward.clear();
+  for (auto* of : {&sums_.forward, &sums_.backward, &sums_.weight}) of->clear();
   StageParts before;
   double there_before = 0, back_before = 0;
-  const int64_t last = split.pipeline * split.virtual_stages - 1;
+  const bool even = split.stage_layers.empty() &&
+                    job_.training.keep_microbatches == 0 &&
+                    Chains(split.schedule) == 1;
+  const int64_t last = VirtualStages(split) - 1;
   for (int64_t u = 0; u <= last; ++u) {
-    const bool as_before = u > 1 && u < last && split.stage_layers.empty();
+    const bool as_before = u > 1 && u < last && even;
     const StageParts held = as_before ? before : PartsOf(job_, u);
-    const double there = held.head ? 0 : transfer(u);
-    const double back = held.embedding ? 0 : transfer(u - 1);
+    const double there = transfer(u);
+    const double back = transfer(u - 1);
     if (u > 0 && held == before && there == there_before &&
         back == back_before) {
-      sums_.forward.push_back(sums_.forward.back());
-      sums_.backward.push_back(sums_.backward.back());
+      for (auto* of : {&sums_.forward, &sums_.backward, &sums_.weight}) {
+        if (!of->empty()) of->push_back(of->back());
+      }
       continue;
     }
-    AddSum(parts.forward.SumOf(held), there, sums_.forward);
-    AddSum(parts.backward.SumOf(held), back, sums_.backward);
+    const double moved = held.offloaded_bytes;
+    AddSum(parts.forward.SumOf(held), moved, there, sums_.forward);
+    AddSum((splits ? parts.backward_input : parts.backward).SumOf(held), moved,
+           back, sums_.backward);
+    if (splits) {
+      AddSum(parts.backward_weight.SumOf(held), 0, 0, sums_.weight);
+    }
     before = held, there_before = there, back_before = back;
   }
 }
@@ -241,9 +267,11 @@ void NominalEvaluator::SumClosings(const Exchange& exchange) {
   double forward_before = 0, backward_before = 0;
   for (size_t stage = 0; stage < pipeline; ++stage) {
     double forward = 0, backward = 0;
-    for (size_t u = stage; u < sums_.forward.size(); u += pipeline) {
+    for (int64_t chunk = 0; chunk < job_.parallelism.virtual_stages; ++chunk) {
+      const auto u = static_cast<size_t>(
+          VirtualStageOf(job_.parallelism, static_cast<int64_t>(stage), chunk));
       forward += sums_.of_forward(u).window;
-      backward += sums_.of_backward(u).window;
+      backward += sums_.last_window(u);
     }
     if (exchange.as_before[stage] && forward == forward_before &&
         backward == backward_before) {
@@ -256,13 +284,25 @@ void NominalEvaluator::SumClosings(const Exchange& exchange) {
   }
 }
 
+double NominalEvaluator::HopBehind(const Transfers& transfers, size_t u) const {
+  if (!job_.parallelism.overlap.pipeline) return 0;
+  const int64_t boundary =
+      BoundaryBehind(job_.parallelism, static_cast<int64_t>(u));
+  return boundary == workload::kNoBoundary
+             ? 0
+             : transfers[static_cast<size_t>(boundary)];
+}
+
 const std::vector<double>& NominalEvaluator::StageEnds(
     const Transfers& transfers) {
-  const Parallelism& split = job_.parallelism;
-  times_.schedule = ScheduleOf(split.schedule);
-  times_.stages = static_cast<int>(split.pipeline);
-  times_.chunks = static_cast<int>(split.virtual_stages);
-  times_.microbatches = static_cast<int>(job_.microbatches());
+  const step::PipelineShape shape = PipelineShapeOf(job_);
+  times_.schedule = ScheduleOf(job_.parallelism.schedule);
+  times_.stages = shape.stages;
+  times_.chunks = shape.chunks;
+  times_.microbatches = shape.microbatches;
+  if (!PipelineClock::Runs(times_.schedule, shape.stages, shape.microbatches)) {
+    return RunOrder(transfers);
+  }
   times_.forward.clear();
   times_.backward.clear();
   times_.forward_hop.clear();
@@ -270,13 +310,53 @@ const std::vector<double>& NominalEvaluator::StageEnds(
     times_.forward.push_back(sums_.of_forward(u).total);
     times_.backward.push_back(sums_.of_backward(u).total);
     if (u + 1 == sums_.forward.size()) break;
-    times_.forward_hop.push_back(
-        split.overlap.pipeline
-            ? transfers[u % static_cast<size_t>(split.pipeline)]
-            : 0);
+    times_.forward_hop.push_back(HopBehind(transfers, u));
   }
   times_.backward_hop = times_.forward_hop;
   return clock_.StageEnds(times_);
+}
+
+const std::vector<double>& NominalEvaluator::RunOrder(
+    const Transfers& transfers) {
+  step::OperationTimes times;
+  for (size_t u = 0; u < sums_.forward.size(); ++u) {
+    times.forward.push_back(sums_.of_forward(u).total);
+    times.backward.push_back(sums_.of_backward(u).total);
+    times.weight.push_back(sums_.weight.empty() ? 0 : sums_.of_weight(u).total);
+    if (u + 1 == sums_.forward.size()) break;
+    times.hop.push_back(HopBehind(transfers, u));
+  }
+  if (job_.parallelism.schedule == workload::Schedule::kZeroBubbleAuto) {
+    SearchOrder(times);
+  }
+  const absl::StatusOr<step::NominalRun> run =
+      step::RunNominally(Order(), times);
+  PRISM_CHECK(run.ok());
+  ends_.clear();
+  for (const step::StageRun& stage : run->stages) ends_.push_back(stage.end);
+  return ends_;
+}
+
+// A micro-batch counts as one on every stage, until its weight part is done.
+void NominalEvaluator::SearchOrder(const step::OperationTimes& times) {
+  const Parallelism& split = job_.parallelism;
+  const int64_t limit =
+      split.activation_limit > 0 ? split.activation_limit : split.pipeline;
+  auto found = step::SearchOrder(
+      {.stages = times_.stages,
+       .chunks = times_.chunks,
+       .microbatches = times_.microbatches,
+       .times = times,
+       .sizes = std::vector<step::ActivationSize>(times.forward.size())},
+      {.memory = static_cast<double>(limit)});
+  PRISM_CHECK(found.ok());
+  found_ = std::move(found->order);
+}
+
+const step::PipelineOrder& NominalEvaluator::Order() {
+  return job_.parallelism.schedule == workload::Schedule::kZeroBubbleAuto
+             ? found_
+             : orders_.OrderOf(job_);
 }
 
 NominalTime NominalEvaluator::Assemble(const Transfers& transfers) {
@@ -287,9 +367,15 @@ NominalTime NominalEvaluator::Assemble(const Transfers& transfers) {
     const double end = ends[stage] + sums_.closing[stage].total();
     if (end > time.seconds) time.seconds = end, last = stage;
   }
-  for (size_t u = last; u < sums_.forward.size(); u += ends.size()) {
-    time.by_kind.Add(sums_.of_forward(u).by_kind, times_.microbatches);
-    time.by_kind.Add(sums_.of_backward(u).by_kind, times_.microbatches);
+  const auto microbatches = static_cast<double>(MicrobatchesOfChain(job_));
+  for (int64_t chunk = 0; chunk < job_.parallelism.virtual_stages; ++chunk) {
+    const auto u = static_cast<size_t>(
+        VirtualStageOf(job_.parallelism, static_cast<int64_t>(last), chunk));
+    time.by_kind.Add(sums_.of_forward(u).by_kind, microbatches);
+    time.by_kind.Add(sums_.of_backward(u).by_kind, microbatches);
+    if (!sums_.weight.empty()) {
+      time.by_kind.Add(sums_.of_weight(u).by_kind, microbatches);
+    }
   }
   time.by_kind.Add(sums_.closing[last]);
   time.bubble = std::max(0.0, time.seconds - time.by_kind.total());

@@ -19,11 +19,14 @@
 #include "core/calibration/constants.h"
 #include "core/estimate/closing_costs.h"
 #include "core/estimate/costed_task.h"
+#include "core/estimate/job_order.h"
 #include "core/estimate/part_costs.h"
 #include "core/estimate/pipeline_clock.h"
 #include "core/estimate/placement_shape.h"
 #include "core/estimate/variation.h"
 #include "core/hardware/cluster.h"
+#include "core/step/schedules/nominal_run.h"
+#include "core/step/schedules/pipeline_order.h"
 #include "core/workload/job.h"
 
 namespace prism::estimate {
@@ -52,6 +55,10 @@ class NominalEvaluator final {
   absl::StatusOr<NominalTime> Evaluate(const workload::Parallelism& parallelism,
                                        const workload::Training& training);
 
+  // The order in which the stages of the job evaluated last run. That of
+  // kZeroBubbleAuto was searched for with its nominal times.
+  const step::PipelineOrder& Order();
+
  private:
   // What layouts have in common is kept under those of their sizes that it
   // depends on.
@@ -70,8 +77,10 @@ class NominalEvaluator final {
   struct PhaseParts {
     Parts forward;
     Parts backward;
+    Parts backward_input;
+    Parts backward_weight;
   };
-  // Seconds of transfers to the next stage, by stage.
+  // Seconds of transfers, by boundary.
   using Transfers = std::vector<double>;
   // What data groups exchange, in operations and, by stage, after them.
   struct Exchange {
@@ -92,11 +101,17 @@ class NominalEvaluator final {
     std::vector<Sum> different;
     // By virtual stage: indices into `different`.
     std::vector<size_t> forward;
-    std::vector<size_t> backward;
+    std::vector<size_t> backward;  // or its input part
+    std::vector<size_t> weight;    // nothing where backwards are not split
     std::vector<KindSeconds> closing;
 
     const Sum& of_forward(size_t u) const { return different[forward[u]]; }
     const Sum& of_backward(size_t u) const { return different[backward[u]]; }
+    const Sum& of_weight(size_t u) const { return different[weight[u]]; }
+    // That gradients may be reduced beside.
+    double last_window(size_t u) const {
+      return weight.empty() ? of_backward(u).window : of_weight(u).window;
+    }
   };
 
   const PlacementShape& ShapeOfJob();
@@ -107,10 +122,15 @@ class NominalEvaluator final {
   // Adds what is left of the exchange beside each part.
   void AddTraffic(const ModelTraffic& traffic, PhaseParts& parts) const;
   void SumVirtualStages(const PhaseParts& parts, const Transfers& transfers);
-  void AddSum(const KindSeconds& parts, double transfer,
+  // `offloaded` moves beside them.
+  void AddSum(KindSeconds parts, double offloaded, double transfer,
               std::vector<size_t>& of);
   void SumClosings(const Exchange& exchange);
+  double HopBehind(const Transfers& transfers, size_t u) const;
   const std::vector<double>& StageEnds(const Transfers& transfers);
+  // The same, operation by operation.
+  const std::vector<double>& RunOrder(const Transfers& transfers);
+  void SearchOrder(const step::OperationTimes& times);
   NominalTime Assemble(const Transfers& transfers);
 
   const hardware::Cluster cluster_;
@@ -119,6 +139,9 @@ class NominalEvaluator final {
   workload::Job job_;  // the one at hand
   PipelineClock clock_;
   PipelineTimes times_;
+  JobOrders orders_;
+  step::PipelineOrder found_;  // of the job at hand, where it was searched for
+  std::vector<double> ends_;
   Sums sums_;
   absl::flat_hash_map<Key, std::unique_ptr<PlacementShape>> shapes_;
   absl::flat_hash_map<Key, std::unique_ptr<PhaseParts>> parts_;

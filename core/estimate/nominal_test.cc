@@ -1,5 +1,6 @@
 #include "core/estimate/nominal.h"
 
+#include <absl/strings/str_cat.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -35,12 +36,14 @@ TEST(NominalEvaluatorTest, AgreesWithTheGraphOnRandomJobs) {
   NominalEvaluator evaluator(model, cluster);
   testing::RandomJobs jobs(model, 128, 256, testing::Vary::kAll, 1);
   const std::vector<std::string> kinds = TaskKindNames();
-  for (int i = 0; i < 100; ++i) {
+  for (int i = 0; i < 200; ++i) {
     const Job job = jobs.Next();
     const auto time = evaluator.Evaluate(job.parallelism, job.training);
     ASSERT_TRUE(time.ok()) << time.status();
     const step::NominalStep expected = NominalOfGraph(job, cluster);
     const double tolerance = 1e-9 * expected.seconds;
+    SCOPED_TRACE(absl::StrCat(i, ": schedule ",
+                              static_cast<int>(job.parallelism.schedule)));
     ASSERT_NEAR(time->seconds, expected.seconds, tolerance);
     // The graph says of a wait how much of it was the transfer's.
     double waits = expected.by_kind.at("bubble");

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/estimate/held_activations.h"
 #include "core/estimate/timed_stretch.h"
 #include "core/workload/data_traffic.h"
 #include "core/workload/parameters.h"
@@ -31,23 +32,106 @@ class StretchTimer final {
         slowdown_(slowdown),
         framework_(CostsOf(job.training.framework, cost.constants())) {}
 
-  absl::StatusOr<CostedTasks> Tasks(const Stretches& stretches,
-                                    Direction direction) const {
-    std::vector<TimedStretch> timed;
-    for (size_t i = 0; i < stretches.size(); ++i) {
-      const auto seconds = cost_.OperatorSeconds(stretches[i].operators);
-      if (!seconds.ok()) return seconds.status();
-      TimedStretch& time = timed.emplace_back();
-      time.seconds = slowdown_ * *seconds;
-      time.recompute = stretches[i].recompute;
-      if (!stretches[i].then) continue;
-      time.of_context = stretches[i].then->group == workload::Group::kContext;
-      time.then = LeftOf(stretches, i, time.seconds, direction);
-    }
-    return TasksOf(JoinShortStretches(std::move(timed)));
+  absl::StatusOr<CostedTasks> Forward(const Stretches& stretches) const {
+    const auto timed = Time(stretches, Direction::kForward);
+    if (!timed.ok()) return timed.status();
+    return TasksOf(JoinShortStretches(timed->whole));
+  }
+
+  // Of `part`, all but the forward.
+  absl::Status Backward(const Stretches& stretches, PartCosts& part) const {
+    auto timed = Time(stretches, Direction::kBackward);
+    if (!timed.ok()) return timed.status();
+    part.backward = TasksOf(JoinShortStretches(std::move(timed->whole)));
+    part.backward_input = TasksOf(JoinShortStretches(std::move(timed->input)));
+    part.backward_weight =
+        TasksOf(JoinShortStretches(std::move(timed->weight)));
+    return absl::OkStatus();
   }
 
  private:
+  struct Timed {
+    std::vector<TimedStretch> whole;
+    std::vector<TimedStretch> input;
+    std::vector<TimedStretch> weight;
+  };
+
+  absl::StatusOr<Timed> Time(const Stretches& stretches,
+                             Direction direction) const {
+    Timed timed;
+    for (size_t i = 0; i < stretches.size(); ++i) {
+      const auto whole = cost_.OperatorSeconds(stretches[i].operators);
+      if (!whole.ok()) return whole.status();
+      const auto weight = cost_.OperatorSeconds(OfWeights(stretches[i]));
+      if (!weight.ok()) return weight.status();
+      TimedStretch time;
+      time.seconds = slowdown_ * *whole;
+      time.recompute = stretches[i].recompute;
+      if (stretches[i].then) {
+        time.of_context = stretches[i].then->group == workload::Group::kContext;
+        time.then = LeftOf(stretches, i, time.seconds, direction);
+      }
+      timed.whole.push_back(time);
+      if (direction == Direction::kForward) continue;
+      Divide(time, slowdown_ * *weight, TooLong(stretches, i, time, direction),
+             stretches[i].then && stretches[i].then->of_weights, timed);
+    }
+    return timed;
+  }
+
+  static std::vector<workload::Operator> OfWeights(
+      const workload::Stretch& stretch) {
+    std::vector<workload::Operator> operators;
+    for (const workload::Operator& op : stretch.operators) {
+      if (op.of_weights) operators.push_back(op);
+    }
+    return operators;
+  }
+
+  // Where a collective runs beside a product of the other part: what of it the
+  // product is too short to hide. It counts to that part, so that neither gets
+  // longer as the other gets shorter.
+  LinkTime TooLong(const Stretches& stretches, size_t i,
+                   const TimedStretch& time, Direction direction) const {
+    if (!time.then || stretches[i].then->beside ||
+        stretches[i].then->group != workload::Group::kTensor) {
+      return {};
+    }
+    const double stays = ShareThatStays(stretches, i, direction);
+    const Collective& collective = *stretches[i].then;
+    if (stays >= 1 ||
+        IsProductBesideOfWeights(stretches, i) == collective.of_weights) {
+      return {};
+    }
+    const double seconds =
+        time.then->seconds - stays * cost_.CollectiveTime(collective).seconds;
+    if (seconds <= 0) return {};
+    return {seconds, time.then->latency_seconds * seconds / time.then->seconds};
+  }
+
+  // What is in neither part is left out.
+  static void Divide(const TimedStretch& time, double weight_seconds,
+                     const LinkTime& too_long, bool meets_for_weights,
+                     Timed& timed) {
+    TimedStretch input = time, weight = time;
+    input.seconds -= weight_seconds;
+    weight.seconds = weight_seconds;
+    TimedStretch& own = meets_for_weights ? weight : input;
+    TimedStretch& other = meets_for_weights ? input : weight;
+    other.then.reset();
+    if (too_long.seconds > 0) {
+      own.then->seconds -= too_long.seconds;
+      own.then->latency_seconds -= too_long.latency_seconds;
+      other.then = too_long;
+    }
+    const auto add = [](const TimedStretch& part,
+                        std::vector<TimedStretch>& parts) {
+      if (part.seconds > 0 || part.then) parts.push_back(part);
+    };
+    add(input, timed.input);
+    add(weight, timed.weight);
+  }
+
   LinkTime LeftOf(const Stretches& stretches, size_t i, double own_seconds,
                   Direction direction) const {
     const Collective& collective = *stretches[i].then;
@@ -97,6 +181,19 @@ class StretchTimer final {
     }
     if (i + 1 == stretches.size()) return 0;
     return cost_.ProductSeconds(stretches[i + 1].operators).first;
+  }
+
+  static bool IsProductBesideOfWeights(const Stretches& stretches, size_t i) {
+    const bool is_sum = IsSum(*stretches[i].then);
+    if (!is_sum && i + 1 == stretches.size()) return false;
+    bool of_weights = false, has_product = false;
+    for (const workload::Operator& op :
+         stretches[is_sum ? i : i + 1].operators) {
+      if (op.kind != workload::OperatorKind::kMatrixProduct) continue;
+      if (is_sum || !has_product) of_weights = op.of_weights;
+      has_product = true;
+    }
+    return of_weights;
   }
 
   static CostedTasks TasksOf(const std::vector<TimedStretch>& stretches) {
@@ -198,30 +295,40 @@ class HostTimer final {
         sharpness_(constants.host.sharpness),
         others_(static_cast<double>(job.parallelism.tensor - 1)) {}
 
-  void AddForward(CostedTasks& tasks) const {
-    Add(framework_.layer_forward_seconds, tasks);
-  }
-  void AddBackward(bool recomputes, CostedTasks& tasks) const {
-    Add(framework_.layer_backward_seconds +
-            (recomputes ? framework_.layer_forward_seconds : 0),
-        tasks);
+  void Add(bool recomputes, PartCosts& part) const {
+    AddTask(Excess(framework_.layer_forward_seconds, part.forward),
+            part.forward);
+    const double kernels = SumOf(part.backward).total();
+    const double backward =
+        Excess(framework_.layer_backward_seconds +
+                   (recomputes ? framework_.layer_forward_seconds : 0),
+               part.backward);
+    AddTask(backward, part.backward);
+    for (CostedTasks* tasks : {&part.backward_input, &part.backward_weight}) {
+      AddTask(backward * SumOf(*tasks).total() / kernels, *tasks);
+    }
   }
 
  private:
-  void Add(double host, CostedTasks& tasks) const {
+  static void AddTask(double seconds, CostedTasks& tasks) {
+    if (seconds <= 0) return;
+    tasks.push_back({.kind = TaskKind::kHost, .time = {.seconds = seconds}});
+  }
+
+  // What `tasks` take longer.
+  double Excess(double host, const CostedTasks& tasks) const {
     const auto meetings =
         std::count_if(tasks.begin(), tasks.end(), [](const CostedTask& task) {
           return task.kind == TaskKind::kTensorCommunication;
         });
     host += static_cast<double>(meetings) * framework_.late_host_seconds *
             others_ * others_;
-    if (host <= 0) return;
+    if (host <= 0) return 0;
     const double kernels = SumOf(tasks).total();
     const double both =
         std::pow(std::pow(kernels, sharpness_) + std::pow(host, sharpness_),
                  1 / sharpness_);
-    tasks.push_back(
-        {.kind = TaskKind::kHost, .time = {.seconds = both - kernels}});
+    return both - kernels;
   }
 
   const calibration::FrameworkCosts& framework_;
@@ -231,14 +338,10 @@ class HostTimer final {
 
 absl::Status CostPart(const Stretches& forward, const Stretches& backward,
                       const StretchTimer& timer, PartCosts& part) {
-  absl::StatusOr<CostedTasks> there = timer.Tasks(forward, Direction::kForward);
+  absl::StatusOr<CostedTasks> there = timer.Forward(forward);
   if (!there.ok()) return there.status();
-  absl::StatusOr<CostedTasks> back =
-      timer.Tasks(backward, Direction::kBackward);
-  if (!back.ok()) return back.status();
   part.forward = *std::move(there);
-  part.backward = *std::move(back);
-  return absl::OkStatus();
+  return timer.Backward(backward, part);
 }
 
 }  // namespace
@@ -271,12 +374,8 @@ absl::StatusOr<ModelCosts> CostOfOperators(const Job& job, const Cost& cost,
       CostPart(HeadForward(job), HeadBackward(job), timer, model.head));
   if (!status.ok()) return status;
   const HostTimer host(job, cost.constants());
-  host.AddForward(model.layer.forward);
-  host.AddBackward(false, model.layer.backward);
-  if (again) {
-    host.AddForward(model.recomputed_layer.forward);
-    host.AddBackward(true, model.recomputed_layer.backward);
-  }
+  host.Add(false, model.layer);
+  if (again) host.Add(true, model.recomputed_layer);
   return model;
 }
 
@@ -326,12 +425,24 @@ absl::StatusOr<ModelCosts> CostOfModel(const Job& job, const Cost& cost,
 
 StageParts PartsOf(const Job& job, int64_t virtual_stage) {
   const workload::Parallelism& split = job.parallelism;
-  const int64_t last = split.pipeline * split.virtual_stages - 1;
-  const int64_t again = workload::RecomputedLayers(job, virtual_stage);
-  return {.layers = workload::LayersOfVirtualStage(job, virtual_stage) - again,
+  const double again =
+      static_cast<double>(workload::RecomputedLayers(job, virtual_stage)) *
+      workload::RecomputingShare(job, StageOf(split, virtual_stage));
+  const auto layers =
+      static_cast<double>(workload::LayersOfVirtualStage(job, virtual_stage));
+  return {.layers = layers - again,
           .recomputed_layers = again,
-          .embedding = virtual_stage == 0,
-          .head = virtual_stage == last};
+          .embedding = HasEmbedding(split, virtual_stage),
+          .head = HasHead(split, virtual_stage),
+          .offloaded_bytes = OffloadedBytes(job, virtual_stage)};
+}
+
+CostedTasks LeftOfOffload(double bytes, double window_seconds,
+                          const calibration::Constants& constants) {
+  const double left =
+      bytes / constants.host.link_bytes_per_second - window_seconds;
+  if (left <= 0) return {};
+  return {{.kind = TaskKind::kOffload, .time = {.seconds = left}}};
 }
 
 // The lanes of the next stage meet before long: who waits for the last of them

@@ -21,6 +21,11 @@ namespace prism::estimate {
 struct PartCosts {
   CostedTasks forward;
   CostedTasks backward;
+  // The backward as a schedule runs it that splits it (workload/operators.h);
+  // by kind they sum to `backward`. A collective that runs beside a product
+  // of the other part is taken to do so still.
+  CostedTasks backward_input;
+  CostedTasks backward_weight;
 };
 
 struct ModelCosts {
@@ -30,7 +35,8 @@ struct ModelCosts {
   PartCosts head;
 };
 
-// Operators and their collectives, without what the data group exchanges.
+// Operators and their collectives, without what the data group exchanges in
+// operations; where a backward is split that is nothing.
 // Factor `slowdown` stretches the GPUs' kernels.
 //
 // Errors: those of `cost`.
@@ -68,19 +74,27 @@ absl::StatusOr<ModelCosts> CostOfModel(const workload::Job& job,
 Traffic TrafficOf(const std::vector<workload::Collective>& collectives,
                   const Cost& cost, int64_t stage);
 
-// Which parts a virtual stage runs.
+// Which parts a virtual stage runs. Where some micro-batches compute layers
+// again and others do not, each takes their mean.
 struct StageParts {
-  int64_t layers = 0;  // not computed again whole
-  int64_t recomputed_layers = 0;
+  double layers = 0;  // not computed again whole
+  double recomputed_layers = 0;
   bool embedding = false;
   bool head = false;
+  double offloaded_bytes = 0;  // to the host, and back
 
   auto operator<=>(const StageParts&) const = default;
 };
 StageParts PartsOf(const workload::Job& job, int64_t virtual_stage);
 
-// A transfer over the boundary behind `stage`. It holds its sender up unless
-// pipeline traffic is overlapped.
+// What is left of moving `bytes` between a GPU and its host beside
+// `window_seconds` of a forward or backward. One direction; the link carries
+// both at once.
+CostedTasks LeftOfOffload(double bytes, double window_seconds,
+                          const calibration::Constants& constants);
+
+// A transfer over boundary `stage` (workload::BoundaryBehind). It holds its
+// sender up unless pipeline traffic is overlapped.
 CostedTask CostOfTransfer(const Cost& cost, int64_t stage);
 
 // The framework's own work around one operation; may be nothing.

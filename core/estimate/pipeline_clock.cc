@@ -26,16 +26,16 @@ bool LaterBy(double added, const std::vector<double>& now,
 
 }  // namespace
 
-step::ScheduleKind ScheduleOf(workload::Schedule schedule) {
+bool PipelineClock::Runs(ScheduleKind schedule, int stages, int microbatches) {
   switch (schedule) {
-    case workload::Schedule::kGpipe:
-      return step::ScheduleKind::kGpipe;
-    case workload::Schedule::kOneForwardOneBackward:
-      return step::ScheduleKind::kOneForwardOneBackward;
-    case workload::Schedule::kInterleaved:
-      return step::ScheduleKind::kInterleaved;
+    case ScheduleKind::kGpipe:
+    case ScheduleKind::kOneForwardOneBackward:
+      return true;
+    case ScheduleKind::kInterleaved:
+      return microbatches % stages == 0;
+    default:
+      return false;
   }
-  return step::ScheduleKind::kOneForwardOneBackward;
 }
 
 const std::vector<double>& PipelineClock::StageEnds(

@@ -1,10 +1,11 @@
 // PipelineClock: when the stages of a pipeline are done, without a graph.
 //
-// All micro-batches of a virtual stage take the same time, so a schedule that
-// goes round and round soon repeats itself: one round adds the same to every
-// clock. Rounds are run until that is so, the rest are added at once, and the
-// end of the schedule is run as it is. The result is that of running all
-// operations in the order of step::MakeOrder().
+// For gpipe, 1f1b, and interleaving of whole rounds. All micro-batches of a
+// virtual stage take the same time, so a schedule that goes round and round
+// soon repeats itself: one round adds the same to every clock. Rounds are run
+// until that is so, the rest are added at once, and the end of the schedule is
+// run as it is. The result is that of running all operations in the order of
+// step::MakeOrder().
 #ifndef PRISM_CORE_ESTIMATE_PIPELINE_CLOCK_H_
 #define PRISM_CORE_ESTIMATE_PIPELINE_CLOCK_H_
 
@@ -12,12 +13,8 @@
 #include <vector>
 
 #include "core/step/schedule.h"
-#include "core/workload/job.h"
 
 namespace prism::estimate {
-
-// What the step graph calls a job's schedule.
-step::ScheduleKind ScheduleOf(workload::Schedule schedule);
 
 // A pipeline's schedule and times. Seconds.
 struct PipelineTimes {
@@ -38,7 +35,10 @@ class PipelineClock final {
  public:
   // End of the last operation of each stage; valid until the next call.
   //
-  // Requires: a shape that step::MakeOrder() takes, and times of all virtual
+  // Whether it runs the schedule; others must be run operation by operation.
+  static bool Runs(step::ScheduleKind schedule, int stages, int microbatches);
+
+  // Requires: Runs(), a shape that the schedule takes, and times of all virtual
   // stages and boundaries.
   const std::vector<double>& StageEnds(const PipelineTimes& times);
 

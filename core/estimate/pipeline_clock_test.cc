@@ -21,6 +21,11 @@ constexpr double kLong = 1e6;
 step::StepGraph GraphOf(const PipelineTimes& times, int watched) {
   step::StepGraph graph;
   graph.grid.stages = times.stages;
+  step::PutOrder(
+      *step::MakeOrder(times.schedule, {.stages = times.stages,
+                                        .chunks = times.chunks,
+                                        .microbatches = times.microbatches}),
+      graph);
   const auto constant = [&graph](double seconds) {
     return graph.add_distribution(stats::Distribution::MakeConstant(seconds));
   };
@@ -30,8 +35,9 @@ step::StepGraph GraphOf(const PipelineTimes& times, int watched) {
     return static_cast<int>(graph.programs.size()) - 1;
   };
   for (int u = 0; u < times.stages * times.chunks; ++u) {
-    graph.program_of[0].push_back(program(times.forward[u]));
-    graph.program_of[1].push_back(program(times.backward[u]));
+    for (auto& of_phase : graph.program_of) of_phase.push_back(-1);
+    graph.program_of[0].back() = program(times.forward[u]);
+    graph.program_of[1].back() = program(times.backward[u]);
   }
   for (const double hop : times.forward_hop) {
     graph.forward_hop.push_back(constant(hop));
@@ -42,9 +48,6 @@ step::StepGraph GraphOf(const PipelineTimes& times, int watched) {
   for (int s = 0; s < times.stages; ++s) {
     graph.closing.push_back(program(s == watched ? kLong : 0));
   }
-  step::PutOrder(*step::MakeOrder(times.schedule, {times.stages, times.chunks,
-                                                   times.microbatches}),
-                 graph);
   return graph;
 }
 

@@ -53,7 +53,7 @@ class ShapeFinder final {
         lanes_alike_(LanesAlike(ranks, fabric)),
         shaper_(fabric) {}
 
-  PlacementShape Find(bool interleaved) {
+  PlacementShape Find() {
     PlacementShape shape;
     const int64_t last = ranks_.stages() - 1;
     shape.tensor_groups = TensorGroups();
@@ -63,11 +63,14 @@ class ShapeFinder final {
     for (int64_t stage = 0; stage <= last; ++stage) {
       shape.data_groups.push_back(DataGroups(stage));
       if (hybrid) AddShards(stage, shape);
-      if (stage < last || interleaved) {
+      if (stage < last || ranks_.loops()) {
         shape.boundaries.push_back(Hops(stage, stage < last ? stage + 1 : 0));
       }
     }
     if (last > 0) shape.tied_copies = Pairs(0, last);
+    for (int64_t stage = 0; ranks_.has_twins() && stage <= last; ++stage) {
+      shape.twins.push_back(Pairs(stage, last - stage));
+    }
     return shape;
   }
 
@@ -212,7 +215,7 @@ class ShapeFinder final {
 
 PlacementShape ShapeOf(const RankMap& ranks, const Fabric& fabric,
                        const PathFactors& paths) {
-  return ShapeFinder(ranks, fabric, paths).Find(ranks.interleaved());
+  return ShapeFinder(ranks, fabric, paths).Find();
 }
 
 PlacementShape ShapeOf(const workload::Job& job,

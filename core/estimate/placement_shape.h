@@ -57,18 +57,21 @@ struct PlacementShape {
   // sharded copy, and those that hold the same shard.
   std::vector<Groups> shard_groups;
   std::vector<Groups> shard_copies;
-  // By stage: to the next; of the last to the first where stages are
-  // interleaved, and missing where not.
+  // By stage: to the next; of the last to the first where chunks are looped,
+  // and missing where not.
   std::vector<std::vector<PlacedHop>> boundaries;
   // First and last stage of a replica; empty for one stage.
   Groups tied_copies;
+  // By stage: with the one that holds the same layers; empty where each stage
+  // has its own.
+  std::vector<Groups> twins;
 
   bool operator==(const PlacementShape&) const = default;
   template <typename H>
   friend H AbslHashValue(H h, const PlacementShape& shape) {
     return H::combine(std::move(h), shape.tensor_groups, shape.context_groups,
                       shape.data_groups, shape.shard_groups, shape.shard_copies,
-                      shape.boundaries, shape.tied_copies);
+                      shape.boundaries, shape.tied_copies, shape.twins);
   }
 };
 

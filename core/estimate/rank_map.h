@@ -15,6 +15,7 @@
 #include "core/estimate/placement.h"
 #include "core/hardware/cluster.h"
 #include "core/workload/job.h"
+#include "core/workload/stages.h"
 
 namespace prism::estimate {
 
@@ -59,7 +60,13 @@ class RankMap final {
   int64_t lanes() const { return tensor() * context(); }
   // Ranks of a data group that hold one sharded copy, one after another.
   int64_t shards() const { return parallelism_.shards(); }
-  bool interleaved() const { return parallelism_.virtual_stages > 1; }
+  // Whether activations go from the last stage to the first.
+  bool loops() const {
+    return parallelism_.virtual_stages > 1 &&
+           !workload::FoldsPipeline(parallelism_.schedule);
+  }
+  // Whether stages i and stages() - 1 - i hold the same layers.
+  bool has_twins() const { return workload::Chains(parallelism_.schedule) > 1; }
   int64_t gpus() const { return parallelism_.gpus(); }
 
  private:

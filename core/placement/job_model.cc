@@ -8,6 +8,7 @@
 #include "core/estimate/rank_slowdown.h"
 #include "core/estimate/variation.h"
 #include "core/placement/normal_maximum.h"
+#include "core/workload/stages.h"
 
 namespace prism::placement {
 namespace {
@@ -64,6 +65,7 @@ estimate::PlacementShape Together(estimate::PlacementShape shape,
   Gather(units, fabric, shape.tensor_groups);
   Gather(units, fabric, shape.context_groups);
   Gather(units, fabric, shape.tied_copies);
+  for (auto& groups : shape.twins) Gather(units, fabric, groups);
   for (auto& groups : shape.shard_groups) Gather(units, fabric, groups);
   for (auto& groups : shape.shard_copies) Gather(units, fabric, groups);
   for (auto& groups : shape.data_groups) Gather(units, fabric, groups);
@@ -147,23 +149,30 @@ JobModel::ClosingKey JobModel::KeyOfClosing(
   if (stage == 0 || stage == layout_.stages() - 1) {
     key.tied_copies = shape.tied_copies;
   }
+  if (!shape.twins.empty()) key.twins = shape.twins[stage];
   return key;
 }
 
+int JobModel::BoundaryBehind(size_t u) const {
+  const int64_t boundary =
+      workload::BoundaryBehind(job_.parallelism, static_cast<int64_t>(u));
+  return boundary == workload::kNoBoundary ? layout_.stages()
+                                           : static_cast<int>(boundary);
+}
+
 int JobModel::BoundaryOf(size_t operation) const {
-  const int stages = layout_.stages();
   const size_t virtual_stages = times_.forward_hop.size() + 1;
   const size_t u = operation % virtual_stages;
   switch (static_cast<step::Phase>(operation / virtual_stages)) {
     case step::Phase::kForward:
-      return u + 1 < virtual_stages ? static_cast<int>(u) % stages : stages;
+      return BoundaryBehind(u);
     case step::Phase::kBackward:
     case step::Phase::kBackwardInput:
-      return u > 0 ? static_cast<int>(u - 1) % stages : stages;
+      return u > 0 ? BoundaryBehind(u - 1) : layout_.stages();
     case step::Phase::kBackwardWeight:
-      return stages;
+      return layout_.stages();
   }
-  return stages;
+  return layout_.stages();
 }
 
 bool JobModel::Knows(const estimate::PlacementShape& shape) const {
@@ -187,7 +196,7 @@ absl::Status JobModel::Learn(const estimate::PlacementShape& shape) {
   for (int b = 0; b <= layout_.stages(); ++b) {
     const OperationsKey key = KeyOfOperations(shape, b);
     operations_.try_emplace(key, std::move(over[b]));
-    const bool leads_on = b < static_cast<int>(times.forward_hop.size());
+    const bool leads_on = b < static_cast<int>(shape.boundaries.size());
     hops_.try_emplace(key, leads_on ? times.forward_hop[b] : 0);
   }
   for (int s = 0; s < layout_.stages(); ++s) {
@@ -215,7 +224,7 @@ Communication JobModel::Assemble(const estimate::PlacementShape& shape) {
       times.operations[i] = *next[BoundaryOf(i)]++;
     }
     for (size_t u = 0; u < times.forward_hop.size(); ++u) {
-      times.forward_hop[u] = hops_.at(entry->first[u % layout_.stages()]);
+      times.forward_hop[u] = hops_.at(entry->first[BoundaryBehind(u)]);
     }
     times.backward_hop = times.forward_hop;
     pipelines_.push_back(response_->Timed(times));
@@ -260,8 +269,8 @@ absl::StatusOr<Communication> JobModel::BestCommunication() {
   }
   for (const auto& [key, hop] : hops_) {
     if (key.boundary == layout_.stages()) continue;
-    for (size_t u = key.boundary; u < times.forward_hop.size();
-         u += layout_.stages()) {
+    for (size_t u = 0; u < times.forward_hop.size(); ++u) {
+      if (BoundaryBehind(u) != key.boundary) continue;
       times.forward_hop[u] = std::min(times.forward_hop[u], hop);
     }
   }

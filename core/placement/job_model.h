@@ -113,6 +113,7 @@ class JobModel final {
     std::vector<estimate::PlacedGroup> shard_groups;
     std::vector<estimate::PlacedGroup> shard_copies;
     std::vector<estimate::PlacedGroup> tied_copies;
+    std::vector<estimate::PlacedGroup> twins;
 
     auto operator<=>(const ClosingKey&) const = default;
   };
@@ -126,6 +127,8 @@ class JobModel final {
   // Times of all parts of a shape, taken from its graph.
   absl::Status Learn(const estimate::PlacementShape& shape);
   Communication Assemble(const estimate::PlacementShape& shape);
+  // Boundary behind virtual stage `u`, or stages() where there is none.
+  int BoundaryBehind(size_t u) const;
   // Boundary whose transfer an operation contains, or stages().
   int BoundaryOf(size_t operation) const;
 

@@ -92,6 +92,20 @@ TEST(JobModelTest, CommunicationIsThatOfTheGraph) {
   ExpectTimesOfTheGraph(job);
 }
 
+TEST(JobModelTest, CommunicationOfFoldedPipelinesIsThatOfTheGraph) {
+  using workload::Schedule;
+  for (const Schedule schedule :
+       {Schedule::kZeroBubbleH1, Schedule::kZeroBubbleV, Schedule::kDualPipe}) {
+    workload::Job job =
+        TestJob({.tensor = 4, .pipeline = 4, .data = 3, .microbatches = 8});
+    job.parallelism.schedule = schedule;
+    if (schedule != Schedule::kZeroBubbleH1) job.parallelism.virtual_stages = 2;
+    ExpectTimesOfTheGraph(job);
+    job.parallelism.overlap.pipeline = true;
+    ExpectTimesOfTheGraph(job);
+  }
+}
+
 TEST(JobModelTest, SlowPathsTellPlacementsApart) {
   hardware::Cluster cluster = FlatCluster(4, 4);
   cluster.path_states = {{.from = 0, .to = 1, .slowdown = 5}};

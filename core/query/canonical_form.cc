@@ -214,6 +214,7 @@ class FormWriter {
         framework == workload::Framework::kMegatronLm && split.tensor > 1, 76,
         split.overlap.tensor);
     WriteUnless(0, 77, split.overlap.pipeline);
+    WriteUnless(0, 78, split.activation_limit);
   }
 
   void WriteTraining(const workload::Training& training) {
@@ -230,6 +231,10 @@ class FormWriter {
     WriteUnless(1, 83, training.dropout);
     WriteUnless(0, 84, training.fused_cross_entropy);
     WriteUnless(0, 85, training.offload_optimizer);
+    WriteUnless(0, 86, training.keep_microbatches);
+    if (training.offload_activations > 0) {
+      out_.Number(87, training.offload_activations);
+    }
   }
 
   // What all nodes have in common.

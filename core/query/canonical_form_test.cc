@@ -489,6 +489,15 @@ TEST(JobFormTest, EveryFieldOfHowAJobIsRunCounts) {
       [](Job& j) { j.training.dropout = false; },
       [](Job& j) { j.training.fused_cross_entropy = true; },
       [](Job& j) { j.training.offload_optimizer = true; },
+      [](Job& j) { j.training.offload_activations = 0.5; },
+      [](Job& j) { j.training.keep_microbatches = 1; },
+      [](Job& j) { j.parallelism.activation_limit = 3; },
+      [](Job& j) {
+        j.parallelism.schedule = workload::Schedule::kZeroBubbleH1;
+      },
+      [](Job& j) {
+        j.parallelism.schedule = workload::Schedule::kZeroBubbleAuto;
+      },
   };
   std::set<std::string> forms;
   for (const auto& change : changes) {

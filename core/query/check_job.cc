@@ -1,7 +1,9 @@
 #include <absl/strings/str_cat.h>
 
+#include "core/estimate/job_order.h"
 #include "core/query/limits.h"
 #include "core/query/read_job_parts.h"
+#include "core/step/schedule.h"
 
 namespace prism::query {
 namespace {
@@ -42,17 +44,36 @@ void CheckMicrobatches(const Job& job, const FieldPath& path,
                        Checker& checker) {
   const Parallelism& split = job.parallelism;
   const int64_t microbatches = job.microbatches();
-  if (split.schedule == Schedule::kInterleaved) {
-    checker.Require(
-        microbatches % split.pipeline == 0, path,
-        absl::StrCat("gives ", microbatches,
-                     " micro-batches; must be divisible by "
-                     "parallelism.pipeline for the interleaved schedule, "
-                     "which is ",
-                     split.pipeline));
+  for (const step::ShapeProblem& problem :
+       step::CheckShape(estimate::ScheduleOf(split.schedule),
+                        estimate::PipelineShapeOf(job))) {
+    if (problem.size != step::ShapeProblem::Size::kMicrobatches) continue;
+    checker.Fail(
+        path, absl::StrCat("gives micro-batches whose number ", problem.what));
   }
   CheckPipelineSize({split.pipeline, split.virtual_stages, microbatches}, path,
                     checker);
+}
+
+// Which micro-batches are in flight is known of two schedules, and
+// interleaved of whole rounds.
+void CheckKeptMicrobatches(const Job& job, const FieldPath& path,
+                           Checker& checker) {
+  if (job.training.keep_microbatches == 0) return;
+  const Parallelism& split = job.parallelism;
+  const bool interleaved = split.schedule == Schedule::kInterleaved;
+  checker.Require(
+      interleaved || split.schedule == Schedule::kOneForwardOneBackward, path,
+      "is not allowed unless schedule is 1f1b or interleaved");
+  if (interleaved) {
+    checker.Require(
+        job.microbatches() % split.pipeline == 0, path,
+        absl::StrCat("is not allowed with schedule interleaved unless the ",
+                     job.microbatches(),
+                     " micro-batches are divisible by parallelism.pipeline, "
+                     "which is ",
+                     split.pipeline));
+  }
 }
 
 void CheckSequence(const Job& job, const FieldPath& path, Checker& checker) {
@@ -85,6 +106,7 @@ void CheckTrainingSplit(const Job& job, const FieldPath& path,
                   training.global_batch, batch);
   if (training.global_batch % at_once == 0) {
     CheckMicrobatches(job, batch, checker);
+    CheckKeptMicrobatches(job, fields.Field("keep_microbatches"), checker);
   }
   CheckSequence(job, fields.Field("sequence"), checker);
 }

@@ -50,6 +50,7 @@ TEST_P(ExamplesTest, RunsOnItsCluster) {
 INSTANTIATE_TEST_SUITE_P(
     Jobs, ExamplesTest,
     ::testing::Values(Example{"llama3-70b.yaml", "h100-64-nodes.yaml"},
+                      Example{"zero-bubble.yaml", "h100-64-nodes.yaml"},
                       Example{"fsdp-70b.yaml", "h100-64-nodes.yaml"},
                       Example{"llama3-405b/job.yaml",
                               "llama3-405b/cluster.yaml"},

@@ -2,14 +2,14 @@
 
 #include <string>
 
-#include "core/workload/memory.h"
-#include "core/workload/memory_verdict.h"
+#include "core/estimate/memory.h"
+#include "core/estimate/memory_verdict.h"
 
 namespace prism::query {
 namespace {
 
-using workload::MemoryFit;
-using workload::MemoryUse;
+using estimate::MemoryFit;
+using estimate::MemoryUse;
 
 template <typename Message>
 void SetParts(const MemoryUse& use, Message& message) {
@@ -49,7 +49,7 @@ prism::v1::Memory MemoryMessage(const workload::Job& job,
   prism::v1::Memory memory;
   MemoryUse peak;
   for (int64_t stage = 0; stage < job.parallelism.pipeline; ++stage) {
-    const MemoryUse use = workload::StageMemory(job, stage);
+    const MemoryUse use = estimate::StageMemory(job, stage);
     if (use.total() > peak.total()) peak = use;
     auto& message = *memory.add_stages();
     message.set_stage(static_cast<uint32_t>(stage));
@@ -57,10 +57,10 @@ prism::v1::Memory MemoryMessage(const workload::Job& job,
     SetParts(use, message);
   }
   SetPeak(peak, capacity_bytes, memory);
-  const MemoryFit fit = workload::FitOf(peak.total(), capacity_bytes);
+  const MemoryFit fit = estimate::FitOf(peak.total(), capacity_bytes);
   memory.set_fit(FitMessage(fit));
   if (fit != MemoryFit::kFits) {
-    memory.set_advice(workload::MemoryAdvice(job, capacity_bytes));
+    memory.set_advice(estimate::MemoryAdvice(job, capacity_bytes));
   }
   return memory;
 }

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/workload/memory.h"
+#include "core/estimate/memory.h"
 #include "core/workload/testing/jobs.h"
 
 namespace prism::query {
@@ -22,12 +22,12 @@ TEST(MemoryMessage, HoldsEveryStageAndTheFullest) {
     const auto& message = memory.stages(static_cast<int>(stage));
     EXPECT_EQ(message.stage(), stage);
     EXPECT_EQ(message.peak_bytes_per_gpu(),
-              workload::StageMemory(job, stage).total());
+              estimate::StageMemory(job, stage).total());
     EXPECT_LE(message.peak_bytes_per_gpu(), memory.peak_bytes_per_gpu());
   }
-  EXPECT_EQ(memory.peak_bytes_per_gpu(), workload::PeakMemory(job).total());
+  EXPECT_EQ(memory.peak_bytes_per_gpu(), estimate::PeakMemory(job).total());
   EXPECT_EQ(memory.allocated_bytes_per_gpu(),
-            workload::PeakMemory(job).allocated());
+            estimate::PeakMemory(job).allocated());
 }
 
 TEST(MemoryMessage, PartsSumToThePeak) {
@@ -39,7 +39,7 @@ TEST(MemoryMessage, PartsSumToThePeak) {
 
 TEST(MemoryMessage, SaysWhetherAndHowTheJobFits) {
   const workload::Job job = OnTwoStages();
-  const double need = workload::PeakMemory(job).total();
+  const double need = estimate::PeakMemory(job).total();
   const auto roomy = MemoryMessage(job, 2 * need);
   EXPECT_EQ(roomy.fit(), prism::v1::MEMORY_FIT_FITS);
   EXPECT_EQ(roomy.margin_bytes_per_gpu(), need);

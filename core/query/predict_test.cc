@@ -144,7 +144,22 @@ INSTANTIATE_TEST_SUITE_P(
                    "training: {framework: torchtitan, compiled: true}"},
         JobVariant{"WithoutDropout", "training: {dropout: false}"},
         JobVariant{"FusedLoss", "training: {fused_cross_entropy: true}"},
-        JobVariant{"Offloaded", "training: {offload_optimizer: true}"}),
+        JobVariant{"Offloaded", "training: {offload_optimizer: true}"},
+        JobVariant{"OffloadedActivations",
+                   "training: {offload_activations: 0.5}"},
+        JobVariant{"KeptMicrobatches",
+                   "training: {recompute: full, keep_microbatches: 1}"},
+        JobVariant{"BreadthFirst",
+                   "parallelism: {schedule: breadth-first, virtual_stages: 3}"},
+        JobVariant{"ZeroBubbleH1", "parallelism: {schedule: zb-h1}"},
+        JobVariant{"ZeroBubbleH2", "parallelism: {schedule: zb-h2}"},
+        JobVariant{"ZeroBubbleV", "parallelism: {schedule: zb-v}"},
+        JobVariant{"HalfMemoryV", "parallelism: {schedule: v-half}"},
+        JobVariant{"ThirdMemoryV", "parallelism: {schedule: v-min}"},
+        JobVariant{"DualPipe", "parallelism: {schedule: dualpipe}"},
+        JobVariant{"DualPipeV", "parallelism: {schedule: dualpipe-v}"},
+        JobVariant{"ZeroBubbleAuto",
+                   "parallelism: {schedule: zb-auto, activation_limit: 3}"}),
     [](const auto& variant) { return std::string(variant.param.name); });
 
 TEST(Predict, FasterNodesLowerTheFloor) {

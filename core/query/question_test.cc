@@ -390,7 +390,41 @@ INSTANTIATE_TEST_SUITE_P(
         JobCase{"job: {parallelism: {schedule: interleaved, pipeline: 1}}",
                 "job.parallelism.pipeline", "is 1; must be above 1"},
         JobCase{"job: {parallelism: {schedule: gpipe, virtual_stages: 2}}",
-                "job.parallelism.virtual_stages", "is 2; must be 1 unless"},
+                "job.parallelism.virtual_stages",
+                "is 2; must be 1 for the gpipe schedule"},
+        JobCase{"job: {parallelism: {schedule: custom}}",
+                "job.parallelism.schedule",
+                "is one that step profiles alone can have"},
+        JobCase{"job: {parallelism: {schedule: 2bw}}",
+                "job.parallelism.schedule",
+                "is one that step profiles alone can have"},
+        JobCase{"job: {parallelism: {schedule: zb-v, virtual_stages: 1}}",
+                "job.parallelism.virtual_stages",
+                "is 1; must be 2 for the zb-v schedule"},
+        JobCase{"job: {parallelism: {schedule: dualpipe, virtual_stages: 3}}",
+                "job.parallelism.virtual_stages",
+                "is 3; must be 2 for the dualpipe schedule"},
+        JobCase{"job: {parallelism: {schedule: zb-auto, virtual_stages: 2}}",
+                "job.parallelism.virtual_stages",
+                "is 2; must be 1 for the zb-auto schedule"},
+        JobCase{"job: {parallelism: {schedule: zb-h1, pipeline: 1}}",
+                "job.parallelism.pipeline",
+                "is 1; must be above 1 for the zb-h1 schedule"},
+        JobCase{"job: {model: {layers: 27}, parallelism: {schedule: dualpipe, "
+                "pipeline: 3}}",
+                "job.parallelism.pipeline",
+                "is 3; must be even for the dualpipe schedule"},
+        JobCase{"job: {model: {layers: 26}, parallelism: {schedule: zb-v}}",
+                "job.model.layers",
+                "is 26; must be divisible by parallelism.pipeline * "
+                "virtual_stages, which is 4"},
+        JobCase{"job: {model: {layers: 25}, parallelism: {schedule: dualpipe}}",
+                "job.model.layers",
+                "is 25; must be divisible by parallelism.pipeline, which is "
+                "2"},
+        JobCase{"job: {parallelism: {schedule: zb-h2, activation_limit: 3}}",
+                "job.parallelism.activation_limit",
+                "is not allowed unless schedule is zb-auto"},
         JobCase{"job: {parallelism: {data: 1048576}}", "job.parallelism",
                 "must be at most 1048576"},
         JobCase{"cluster: {nodes: 1}", "job.parallelism",
@@ -412,10 +446,31 @@ INSTANTIATE_TEST_SUITE_P(
         JobCase{"job: {training: {global_batch: 800000}}",
                 "job.training.global_batch",
                 "has 100000 micro-batches times chunks per stage"},
-        JobCase{"job: {parallelism: {schedule: interleaved, virtual_stages: "
-                "2}, training: {global_batch: 72}}",
+        JobCase{"job: {parallelism: {schedule: dualpipe}, training: "
+                "{global_batch: 72}}",
                 "job.training.global_batch",
-                "gives 9 micro-batches; must be divisible by"}));
+                "gives micro-batches whose number is 9; must be even for the "
+                "dualpipe schedule"},
+        JobCase{"job: {parallelism: {schedule: dualpipe-v}, training: "
+                "{global_batch: 24}}",
+                "job.training.global_batch",
+                "gives micro-batches whose number is 3; must be at least"},
+        JobCase{"job: {training: {offload_activations: 1.5}}",
+                "job.training.offload_activations",
+                "is 1.5; must be from 0 to 1"},
+        JobCase{"job: {training: {keep_microbatches: 1}}",
+                "job.training.keep_microbatches",
+                "is not allowed unless recompute is full"},
+        JobCase{"job: {parallelism: {schedule: gpipe}, training: {recompute: "
+                "full, keep_microbatches: 1}}",
+                "job.training.keep_microbatches",
+                "is not allowed unless schedule is 1f1b or interleaved"},
+        JobCase{"job: {parallelism: {schedule: interleaved, virtual_stages: "
+                "2}, training: {global_batch: 72, recompute: full, "
+                "keep_microbatches: 1}}",
+                "job.training.keep_microbatches",
+                "unless the 9 micro-batches are divisible by "
+                "parallelism.pipeline, which is 2"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Cluster, WrongJob,

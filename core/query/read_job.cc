@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/query/read_job_parts.h"
+#include "core/workload/stages.h"
 
 namespace prism::query {
 namespace {
@@ -24,7 +25,7 @@ void DropIdleLimit(workload::Job& job) {
   const workload::Parallelism& split = job.parallelism;
   const int64_t most =
       split.stage_layers.empty()
-          ? job.model.layers / (split.pipeline * split.virtual_stages)
+          ? job.model.layers / std::max<int64_t>(1, ModelStages(split))
           : *std::max_element(split.stage_layers.begin(),
                               split.stage_layers.end());
   std::optional<int64_t>& limit = job.training.recompute_layers;

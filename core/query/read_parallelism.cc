@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <string>
 #include <vector>
 
+#include "core/estimate/job_order.h"
 #include "core/query/limits.h"
 #include "core/query/read_job_parts.h"
+#include "core/step/schedule.h"
+#include "core/workload/stages.h"
 
 namespace prism::query {
 namespace {
@@ -51,8 +55,19 @@ ContextKind ReadContextKind(prism::v1::ContextKind value,
   return split.context > 1 ? kind : ContextKind::kRing;
 }
 
+bool IsOfProfilesAlone(prism::v1::Schedule schedule) {
+  return schedule == prism::v1::SCHEDULE_CUSTOM ||
+         schedule == prism::v1::SCHEDULE_TWO_BUFFERED_WEIGHTS ||
+         schedule == prism::v1::SCHEDULE_BUBBLE_FREE ||
+         schedule == prism::v1::SCHEDULE_ROUND_ROBIN;
+}
+
 Schedule ReadSchedule(prism::v1::Schedule value, const Parallelism& split,
                       const FieldPath& path, Checker& checker) {
+  if (IsOfProfilesAlone(value)) {
+    checker.Fail(path, "is one that step profiles alone can have");
+    return Schedule::kOneForwardOneBackward;
+  }
   return checker.Choose<prism::v1::Schedule, Schedule>(
       value,
       {{prism::v1::SCHEDULE_UNSPECIFIED,
@@ -61,7 +76,16 @@ Schedule ReadSchedule(prism::v1::Schedule value, const Parallelism& split,
        {prism::v1::SCHEDULE_ONE_FORWARD_ONE_BACKWARD,
         Schedule::kOneForwardOneBackward},
        {prism::v1::SCHEDULE_GPIPE, Schedule::kGpipe},
-       {prism::v1::SCHEDULE_INTERLEAVED, Schedule::kInterleaved}},
+       {prism::v1::SCHEDULE_INTERLEAVED, Schedule::kInterleaved},
+       {prism::v1::SCHEDULE_BREADTH_FIRST, Schedule::kBreadthFirst},
+       {prism::v1::SCHEDULE_ZERO_BUBBLE_H1, Schedule::kZeroBubbleH1},
+       {prism::v1::SCHEDULE_ZERO_BUBBLE_H2, Schedule::kZeroBubbleH2},
+       {prism::v1::SCHEDULE_ZERO_BUBBLE_V, Schedule::kZeroBubbleV},
+       {prism::v1::SCHEDULE_HALF_MEMORY_V, Schedule::kHalfMemoryV},
+       {prism::v1::SCHEDULE_THIRD_MEMORY_V, Schedule::kThirdMemoryV},
+       {prism::v1::SCHEDULE_DUAL_PIPE, Schedule::kDualPipe},
+       {prism::v1::SCHEDULE_DUAL_PIPE_V, Schedule::kDualPipeV},
+       {prism::v1::SCHEDULE_ZERO_BUBBLE_AUTOMATIC, Schedule::kZeroBubbleAuto}},
       path);
 }
 
@@ -107,16 +131,37 @@ bool CheckRanks(const Parallelism& split, const FieldPath& path,
                    kMostRanks));
 }
 
+bool IsClassic(Schedule schedule) {
+  return schedule == Schedule::kGpipe ||
+         schedule == Schedule::kOneForwardOneBackward;
+}
+
+// What the schedule takes, and what jobs have of it. Micro-batches are another
+// matter (CheckTrainingSplit).
 void CheckStages(const Parallelism& split, const FieldPath& path,
                  Checker& checker) {
-  if (split.schedule == Schedule::kInterleaved) {
-    checker.Require(split.pipeline > 1, path.Field("pipeline"),
-                    "is 1; must be above 1 for the interleaved schedule");
-  } else {
-    checker.Require(split.virtual_stages == 1, path.Field("virtual_stages"),
-                    absl::StrCat("is ", split.virtual_stages,
-                                 "; must be 1 unless the schedule is "
-                                 "interleaved"));
+  const step::ScheduleKind kind = estimate::ScheduleOf(split.schedule);
+  const std::string name(step::NameOf(kind));
+  if (!IsClassic(split.schedule)) {
+    checker.Require(
+        split.pipeline > 1, path.Field("pipeline"),
+        absl::StrCat("is 1; must be above 1 for the ", name, " schedule"));
+  }
+  const int64_t chunks = split.virtual_stages;
+  if (split.schedule == Schedule::kZeroBubbleAuto) {
+    checker.Require(
+        chunks == 1, path.Field("virtual_stages"),
+        absl::StrCat("is ", chunks, "; must be 1 for the ", name, " schedule"));
+  }
+  for (const step::ShapeProblem& problem : step::CheckShape(
+           kind, {.stages = static_cast<int>(split.pipeline),
+                 .chunks = static_cast<int>(split.virtual_stages)})) {
+    if (problem.size == step::ShapeProblem::Size::kChunks) {
+      checker.Fail(path.Field("virtual_stages"), problem.what);
+    } else if (problem.size == step::ShapeProblem::Size::kStages &&
+               split.pipeline > 1) {
+      checker.Fail(path.Field("pipeline"), problem.what);
+    }
   }
 }
 
@@ -153,6 +198,18 @@ Overlap ReadOverlap(const prism::v1::Overlap& m, const Parallelism& split,
   return overlap;
 }
 
+// 0 where the schedule's own number of micro-batches is the limit.
+int64_t ReadActivationLimit(uint32_t value, const Parallelism& split,
+                            const FieldPath& path, Checker& checker) {
+  if (value == 0) return 0;
+  if (!checker.Require(split.schedule == Schedule::kZeroBubbleAuto, path,
+                       "is not allowed unless schedule is zb-auto")) {
+    return 0;
+  }
+  const int64_t limit = checker.Between(value, 1, kMostOperations, path);
+  return limit == split.pipeline ? 0 : limit;
+}
+
 int64_t Sum(const std::vector<int64_t>& layers) {
   return std::accumulate(layers.begin(), layers.end(), int64_t{0});
 }
@@ -166,18 +223,26 @@ void CheckInnerStages(const std::vector<int64_t>& layers, const FieldPath& path,
   }
 }
 
+// At least 1, whatever has been found wrong with the schedule.
+int64_t ModelStagesOf(const Parallelism& split) {
+  return std::max<int64_t>(1, ModelStages(split));
+}
+
+const char* StagesName(const Parallelism& split) {
+  return Chains(split.schedule) > 1 ? "pipeline" : "pipeline * virtual_stages";
+}
+
 std::vector<int64_t> ReadGivenStages(const prism::v1::Parallelism& m,
-                                     int64_t stages, int64_t layers,
+                                     const Parallelism& split, int64_t layers,
                                      const FieldPath& path, Checker& checker) {
+  const int64_t stages = ModelStagesOf(split);
   checker.Require(!m.embedding_as_layer() && !m.head_as_layer(), path,
                   "is not allowed together with embedding_as_layer or "
                   "head_as_layer");
   if (!checker.Require(
           m.stage_layers_size() == stages, path,
-          absl::StrCat("has ", m.stage_layers_size(),
-                       " numbers; must have pipeline * virtual_stages, which "
-                       "is ",
-                       stages))) {
+          absl::StrCat("has ", m.stage_layers_size(), " numbers; must have ",
+                       StagesName(split), ", which is ", stages))) {
     return {};
   }
   const std::vector<int64_t> given(m.stage_layers().begin(),
@@ -192,18 +257,18 @@ std::vector<int64_t> ReadGivenStages(const prism::v1::Parallelism& m,
 }
 
 // Split evenly, the embedding and the head counted where the message says so.
-std::vector<int64_t> EvenStages(const prism::v1::Parallelism& m, int64_t stages,
-                                int64_t layers, const FieldPath& path,
-                                Checker& checker) {
+std::vector<int64_t> EvenStages(const prism::v1::Parallelism& m,
+                                const Parallelism& split, int64_t layers,
+                                const FieldPath& path, Checker& checker) {
+  const int64_t stages = ModelStagesOf(split);
   const int64_t counted =
       layers + (m.embedding_as_layer() ? 1 : 0) + (m.head_as_layer() ? 1 : 0);
   if (counted % stages != 0) {
-    checker.Fail(path.Field(m.embedding_as_layer() ? "embedding_as_layer"
-                                                   : "head_as_layer"),
-                 absl::StrCat("makes ", counted,
-                              " layers; must be divisible by pipeline * "
-                              "virtual_stages, which is ",
-                              stages));
+    checker.Fail(
+        path.Field(m.embedding_as_layer() ? "embedding_as_layer"
+                                          : "head_as_layer"),
+        absl::StrCat("makes ", counted, " layers; must be divisible by ",
+                     StagesName(split), ", which is ", stages));
     return {};
   }
   std::vector<int64_t> even(static_cast<size_t>(stages), counted / stages);
@@ -223,8 +288,14 @@ Parallelism ReadParallelism(const prism::v1::Parallelism& message,
                                        path.Field("context_kind"), checker);
   split.schedule =
       ReadSchedule(message.schedule(), split, path.Field("schedule"), checker);
+  if (message.virtual_stages() == 0 && FoldsPipeline(split.schedule)) {
+    split.virtual_stages = 2;
+  }
   split.sharding = ReadSharding(message.sharding(), training.framework,
                                 path.Field("sharding"), checker);
+  split.activation_limit =
+      ReadActivationLimit(message.activation_limit(), split,
+                          path.Field("activation_limit"), checker);
   split.rank_order =
       ReadRankOrder(message.rank_order(), path.Field("rank_order"), checker);
   split.overlap = ReadOverlap(message.overlap(), split, training.framework);
@@ -239,17 +310,17 @@ Parallelism ReadParallelism(const prism::v1::Parallelism& message,
 std::vector<int64_t> ReadStageLayers(const prism::v1::Parallelism& message,
                                      const Parallelism& split, int64_t layers,
                                      const FieldPath& path, Checker& checker) {
-  const int64_t stages = split.pipeline * split.virtual_stages;
   const FieldPath of_split = path.Field("parallelism");
   std::vector<int64_t> found;
   if (message.stage_layers_size() > 0) {
-    found = ReadGivenStages(message, stages, layers,
+    found = ReadGivenStages(message, split, layers,
                             of_split.Field("stage_layers"), checker);
   } else if (message.embedding_as_layer() || message.head_as_layer()) {
-    found = EvenStages(message, stages, layers, of_split, checker);
+    found = EvenStages(message, split, layers, of_split, checker);
   } else {
     const FieldPath model = path.Field("model");
-    checker.Divides(stages, "parallelism.pipeline * virtual_stages", layers,
+    checker.Divides(ModelStagesOf(split),
+                    absl::StrCat("parallelism.", StagesName(split)), layers,
                     model.Field("layers"));
   }
   const bool alike = std::adjacent_find(found.begin(), found.end(),

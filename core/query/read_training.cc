@@ -93,6 +93,18 @@ void ReadRecomputation(const prism::v1::Training& m, Training& training,
                   "is not allowed unless recompute is full");
 }
 
+void ReadActivations(const prism::v1::Training& m, Training& training,
+                     const FieldPath& path, Checker& checker) {
+  training.offload_activations = checker.Within(
+      m.offload_activations(), 0, 1, path.Field("offload_activations"));
+  if (m.keep_microbatches() == 0) return;
+  const FieldPath field = path.Field("keep_microbatches");
+  training.keep_microbatches =
+      checker.Between(m.keep_microbatches(), 1, kLargestBatch, field);
+  checker.Require(training.recompute == Recompute::kFull, field,
+                  "is not allowed unless recompute is full");
+}
+
 // What the message leaves open, by framework and model.
 void ReadSwitches(const prism::v1::Training& m, const workload::Model& model,
                   Training& training) {
@@ -117,6 +129,7 @@ Training ReadTraining(const prism::v1::Training& message,
   training.precision =
       ReadPrecision(message.precision(), path.Field("precision"), checker);
   ReadRecomputation(message, training, path, checker);
+  ReadActivations(message, training, path, checker);
   training.attention =
       ReadAttention(message.attention(), path.Field("attention"), checker);
   training.framework =

@@ -106,6 +106,18 @@ double KeptLayerBytes(const Job& job, Recompute recompute) {
          FeedForwardBytes(job, z) + scores;
 }
 
+double LayerBytesForWeights(const Job& job) {
+  const Sizes z(job);
+  const double gradients = z.projected() + z.widened + 2 * z.h;
+  return NormOutputBytes(job, z) +
+         z.tokens * (z.heads * z.e + z.f + gradients) * InputWidth(job);
+}
+
+double HeadBytesForWeights(const Job& job) {
+  const Sizes z(job);
+  return (z.own_tokens * z.h + z.tokens * z.vocabulary) * z.width;
+}
+
 double LayerBackwardBytes(const Job& job) {
   const Sizes z(job);
   const double gathered = GathersSequence(job) ? 2 * z.tokens * z.h : 0;

@@ -28,18 +28,20 @@ double ExecutedFlops(const Job& job, int64_t stage) {
                              ? Recompute::kNone
                              : job.training.recompute;
   const double kept = FlopsOf(LayerBackward(job, rest));
+  const double share = RecomputingShare(job, stage);
   double flops = 0;
   for (int64_t chunk = 0; chunk < split.virtual_stages; ++chunk) {
-    const int64_t u = chunk * split.pipeline + stage;
+    const int64_t u = VirtualStageOf(split, stage, chunk);
     const auto layers = static_cast<double>(LayersOfVirtualStage(job, u));
-    const auto recomputed = static_cast<double>(RecomputedLayers(job, u));
+    const double recomputed =
+        share * static_cast<double>(RecomputedLayers(job, u));
     flops +=
         layers * forward + recomputed * again + (layers - recomputed) * kept;
   }
-  if (stage == split.pipeline - 1) {
+  if (StageHasHead(split, stage)) {
     flops += FlopsOf(HeadForward(job)) + FlopsOf(HeadBackward(job));
   }
-  return flops * static_cast<double>(job.microbatches());
+  return flops * static_cast<double>(MicrobatchesOfChain(job));
 }
 
 }  // namespace prism::workload

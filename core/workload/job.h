@@ -27,7 +27,22 @@ struct Model {
   bool linear_bias = true;
 };
 
-enum class Schedule { kGpipe, kOneForwardOneBackward, kInterleaved };
+// In which order stages run their micro-batches; where virtual stages lie is in
+// stages.h.
+enum class Schedule {
+  kGpipe,
+  kOneForwardOneBackward,
+  kInterleaved,
+  kBreadthFirst,
+  kZeroBubbleH1,
+  kZeroBubbleH2,
+  kZeroBubbleV,
+  kHalfMemoryV,
+  kThirdMemoryV,
+  kDualPipe,
+  kDualPipeV,
+  kZeroBubbleAuto,  // searched for
+};
 
 // How a context group, which splits every sequence, computes attention.
 enum class ContextKind {
@@ -66,12 +81,16 @@ struct Parallelism {
   int64_t context = 1;  // times tensor with sequence_parallel: divides sequence
   ContextKind context_kind = ContextKind::kRing;
   int64_t pipeline = 1;
-  int64_t virtual_stages = 1;  // above 1 for kInterleaved alone
+  // Chunks of a stage. Any for kInterleaved and kBreadthFirst, 2 for the
+  // V-shaped schedules and both DualPipes, else 1.
+  int64_t virtual_stages = 1;
   int64_t data = 1;
   Schedule schedule = Schedule::kOneForwardOneBackward;
-  // Layers of each virtual stage, chunk * pipeline + stage; they sum to the
-  // model's. Only the first and the last may be 0: an embedding or a head
-  // alone. Empty: all alike.
+  // Of kZeroBubbleAuto: most micro-batches a stage keeps. 0: `pipeline`.
+  int64_t activation_limit = 0;
+  // Layers of each virtual stage that the model is cut into (ModelStages()), in
+  // the model's order; they sum to the model's. Only the first and the last may
+  // be 0: an embedding or a head alone. Empty: all alike.
   std::vector<int64_t> stage_layers;
   Sharding sharding = Sharding::kNone;
   // Ranks that hold one sharded copy; divides data * context. 0: all of them.
@@ -110,6 +129,10 @@ struct Training {
   Recompute recompute = Recompute::kNone;
   // Of each virtual stage, with kFull alone; unset: all its layers.
   std::optional<int64_t> recompute_layers;
+  // Of as many forwards in a row as a stage holds at most, so many at their
+  // beginning keep everything instead; with kFull, and kOneForwardOneBackward
+  // or kInterleaved, alone.
+  int64_t keep_microbatches = 0;
   Attention attention = Attention::kFlash;
   bool fp32_gradients = true;
   Framework framework = Framework::kMegatronLm;
@@ -117,6 +140,8 @@ struct Training {
   bool dropout = true;
   bool fused_cross_entropy = false;  // one kernel, nothing kept in 32 bit
   bool offload_optimizer = false;    // states and update on the host
+  // Share of what layers keep that waits on the host, 0 to 1.
+  double offload_activations = 0;
 };
 
 struct Job {

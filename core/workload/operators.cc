@@ -17,6 +17,11 @@ Operator Product(double m, double n, double k) {
           .flops = 2 * m * n * k};
 }
 
+Operator OfWeights(Operator op) {
+  op.of_weights = true;
+  return op;
+}
+
 std::vector<Operator>& Open(Stretches& stretches) {
   return stretches.back().operators;
 }
@@ -65,8 +70,8 @@ void AddProductsBackward(const Job& job, double tokens, double inputs,
                          const Outputs& outputs, Stretches& stretches) {
   for (double output : outputs) {
     Open(stretches).push_back(Product(tokens, inputs, output));
-    Open(stretches).push_back(Product(inputs, output, tokens));
-    Add(GradientSum(job, inputs * output), stretches);
+    Open(stretches).push_back(OfWeights(Product(inputs, output, tokens)));
+    Add(OfWeights(GradientSum(job, inputs * output)), stretches);
   }
 }
 
@@ -91,6 +96,15 @@ std::optional<Collective> GroupEntry(const Job& job, double width) {
 
 std::optional<Collective> GroupEntry(const Job& job) {
   return GroupEntry(job, InputBytes(job));
+}
+
+// Under sequence parallelism each GPU keeps its share of a product's input,
+// and the weight's gradient needs the whole once more (arXiv 2205.05198,
+// section 4.2.2).
+std::optional<Collective> InputAgain(const Job& job, double width) {
+  std::optional<Collective> gather = GroupEntry(job, width);
+  if (gather) gather->of_weights = true;
+  return gather;
 }
 
 std::optional<Collective> GroupExit(const Job& job) {
@@ -181,10 +195,7 @@ void AddFeedForwardBackward(const Job& job, const Elementwise& elementwise,
   AddProductsBackward(job, z.tokens, z.f, {z.h}, stretches);
   Add(elementwise.ActivationBackward(), stretches);
   Add(elementwise.Cast(z.tokens * z.widened), stretches);
-  // Under sequence parallelism each GPU keeps its share of a product's input,
-  // and the weight's gradient needs the whole once more (arXiv 2205.05198,
-  // section 4.2.2).
-  Meet(GroupEntry(job), stretches);
+  Meet(InputAgain(job, InputBytes(job)), stretches);
   AddProductsBackward(job, z.tokens, z.h, WidenedOutputs(job, z), stretches);
   Meet(GroupExit(job), stretches);
   Add(elementwise.NormBackward(), stretches);
@@ -202,7 +213,7 @@ void AddAttentionBackward(const Job& job, Recompute recompute,
   Continue(AttentionBackward(job), stretches);
   Add(elementwise.Rotation(), stretches);
   Add(elementwise.Cast(z.tokens * z.projected()), stretches);
-  Meet(GroupEntry(job), stretches);
+  Meet(InputAgain(job, InputBytes(job)), stretches);
   AddProductsBackward(job, z.tokens, z.h, ProjectionOutputs(job, z), stretches);
   Meet(GroupExit(job), stretches);
   Add(elementwise.NormBackward(), stretches);
@@ -342,7 +353,7 @@ Stretches HeadBackward(const Job& job) {
   Stretches stretches(1);
   Add(MemoryOperator(z.tokens * z.vocabulary * loss.bytes, loss.kernels),
       stretches);
-  Meet(GroupEntry(job, z.width), stretches);
+  Meet(InputAgain(job, z.width), stretches);
   AddProductsBackward(job, z.tokens, z.h, {z.vocabulary}, stretches);
   Meet(GroupExit(job), stretches);
   Add(Elementwise(job).NormBackward(), stretches);

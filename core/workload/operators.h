@@ -39,6 +39,7 @@ struct Operator {
   double row = 0;  // elements that kMemory reduces or draws for at a time, as
                    // in softmax; 0: each by itself
   bool low_precision = true;  // may run in 8 or 4 bit where the job asks
+  bool of_weights = false;    // belongs to the weight part of a backward
 };
 
 enum class CollectiveKind {
@@ -64,8 +65,9 @@ struct Collective {
   // and kPass what one rank holds and sends; of kAllToAll its own part stays.
   double bytes = 0;
   Group group = Group::kTensor;
-  double steps = 1;     // of kPass: times in a row
-  bool beside = false;  // may run beside the operators of its own stretch
+  double steps = 1;         // of kPass: times in a row
+  bool beside = false;      // may run beside the operators of its own stretch
+  bool of_weights = false;  // only the weight part of a backward waits for it
 };
 
 struct Stretch {
@@ -78,6 +80,13 @@ using Stretches = std::vector<Stretch>;
 
 // One layer, forward, and backward with what is computed again: as the job
 // says, or as `recompute` does (stages.h tells which layers).
+//
+// A backward may be run in two parts. The weight part is what frameworks put
+// off (WeightGradStore of the zero-bubble authors' Megatron-LM and of
+// DualPipe): the products that give weights their gradients, their sum with
+// those of earlier micro-batches, and under sequence parallelism the gathering
+// of their kept inputs. All else is the input part, gradients of biases, norms
+// and embeddings too.
 Stretches LayerForward(const Job& job);
 Stretches LayerBackward(const Job& job);
 Stretches LayerBackward(const Job& job, Recompute recompute);

@@ -115,16 +115,18 @@ double ParameterCount(const MixtureModel& model) {
 }
 
 bool HoldsTiedCopy(const Job& job, int64_t stage) {
-  return job.model.tied_embeddings && job.parallelism.pipeline > 1 &&
-         stage == job.parallelism.pipeline - 1;
+  return job.model.tied_embeddings && StageHasHead(job.parallelism, stage) &&
+         !StageHasEmbedding(job.parallelism, stage);
 }
 
 double StageParameters(const Job& job, int64_t stage) {
   const int64_t t = job.parallelism.tensor;
   const auto layers = static_cast<double>(LayersOfStage(job, stage));
   double count = layers * LayerParameters(job.model).per_gpu(t);
-  if (stage == 0) count += EmbeddingParameters(job.model).per_gpu(t);
-  if (stage == job.parallelism.pipeline - 1) {
+  if (StageHasEmbedding(job.parallelism, stage)) {
+    count += EmbeddingParameters(job.model).per_gpu(t);
+  }
+  if (StageHasHead(job.parallelism, stage)) {
     count += HeadParameters(job.model).per_gpu(t);
   }
   if (HoldsTiedCopy(job, stage)) {

@@ -70,10 +70,11 @@ struct MixtureModel {
 double ParameterCount(const MixtureModel& model);
 
 // On one GPU of pipeline stage `stage`. A tied embedding is held, and updated,
-// on the first and on the last stage.
+// on the stage of the embedding and on that of the head.
 double StageParameters(const Job& job, int64_t stage);
 
-// Whether the last stage holds a copy of the embedding for its head.
+// Whether the stage holds a copy of the embedding for its head, beside the one
+// on the embedding's stage. Where both ends lie on one stage there is none.
 bool HoldsTiedCopy(const Job& job, int64_t stage);
 
 }  // namespace prism::workload

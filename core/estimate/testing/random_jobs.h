@@ -4,14 +4,27 @@
 
 #include <cstdint>
 #include <random>
+#include <utility>
 #include <vector>
 
+#include "core/estimate/job_order.h"
+#include "core/step/schedule.h"
 #include "core/workload/job.h"
+#include "core/workload/stages.h"
 
 namespace prism::estimate::testing {
 
 // What differs between jobs: how one training is laid out, or all of it.
 enum class Vary { kLayout, kAll };
+
+inline std::vector<workload::Schedule> AllSchedules() {
+  std::vector<workload::Schedule> schedules;
+  for (int i = 0; i <= static_cast<int>(workload::Schedule::kZeroBubbleAuto);
+       ++i) {
+    schedules.push_back(static_cast<workload::Schedule>(i));
+  }
+  return schedules;
+}
 
 class RandomJobs final {
  public:
@@ -25,6 +38,11 @@ class RandomJobs final {
         gpus_(gpus),
         global_batch_(global_batch),
         random_(seed) {}
+
+  // Draws schedules among these alone.
+  void Among(std::vector<workload::Schedule> schedules) {
+    schedules_ = std::move(schedules);
+  }
 
   workload::Job Next() {
     for (;;) {
@@ -42,7 +60,6 @@ class RandomJobs final {
   bool Coin() { return OneOf<int>({0, 1}) == 1; }
 
   workload::Job Draw() {
-    using workload::Schedule;
     workload::Job job;
     job.model = model_;
     workload::Parallelism& split = job.parallelism;
@@ -53,12 +70,7 @@ class RandomJobs final {
     split.context_kind = OneOf<workload::ContextKind>(
         {workload::ContextKind::kRing, workload::ContextKind::kAllGather});
     split.data = gpus_ / (split.tensor * split.context * split.pipeline);
-    split.schedule =
-        OneOf<Schedule>({Schedule::kGpipe, Schedule::kOneForwardOneBackward,
-                         Schedule::kInterleaved});
-    if (split.schedule == Schedule::kInterleaved) {
-      split.virtual_stages = OneOf<int64_t>({2, 3, 4, 6, 12});
-    }
+    DrawSchedule(split);
     split.sharding = OneOf<workload::Sharding>(
         {workload::Sharding::kNone, workload::Sharding::kZero1,
          workload::Sharding::kZero2, workload::Sharding::kZero3});
@@ -83,8 +95,33 @@ class RandomJobs final {
     if (training.recompute == workload::Recompute::kFull && Coin()) {
       training.recompute_layers = OneOf<int64_t>({0, 1, 2});
     }
-    if (vary_ == Vary::kAll) DrawTraining(training);
+    if (vary_ == Vary::kAll) {
+      DrawTraining(training);
+      DrawActivations(job, training);
+    }
     return job;
+  }
+
+  void DrawSchedule(workload::Parallelism& split) {
+    using workload::Schedule;
+    split.schedule = OneOf(schedules_);
+    if (split.schedule == Schedule::kInterleaved ||
+        split.schedule == Schedule::kBreadthFirst) {
+      split.virtual_stages = OneOf<int64_t>({2, 3, 4, 6, 12});
+    } else if (FoldsPipeline(split.schedule)) {
+      split.virtual_stages = 2;
+    }
+  }
+
+  void DrawActivations(const workload::Job& job, workload::Training& training) {
+    if (Coin()) training.offload_activations = OneOf<double>({0.3, 1});
+    using workload::Schedule;
+    const Schedule schedule = job.parallelism.schedule;
+    if (training.recompute != workload::Recompute::kFull) return;
+    if (schedule == Schedule::kOneForwardOneBackward ||
+        schedule == Schedule::kInterleaved) {
+      training.keep_microbatches = OneOf<int64_t>({0, 1, 3});
+    }
   }
 
   void DrawTraining(workload::Training& training) {
@@ -103,7 +140,7 @@ class RandomJobs final {
   // A layer less at each end, and one more on stages in between.
   void DrawStageLayers(workload::Job& job) {
     workload::Parallelism& split = job.parallelism;
-    const int64_t stages = split.pipeline * split.virtual_stages;
+    const int64_t stages = ModelStages(split);
     if (stages < 4 || model_.layers % stages != 0) return;
     split.stage_layers.assign(static_cast<size_t>(stages),
                               model_.layers / stages);
@@ -122,16 +159,24 @@ class RandomJobs final {
         split.gradient_ranks() % split.shard_group != 0) {
       return false;
     }
-    if (model_.layers % (split.pipeline * split.virtual_stages) != 0) {
-      return false;
-    }
+    // As core/query checks them.
+    const bool classic =
+        split.schedule == workload::Schedule::kGpipe ||
+        split.schedule == workload::Schedule::kOneForwardOneBackward;
+    if (split.pipeline == 1 && !classic) return false;
+    if (model_.layers % ModelStages(split) != 0) return false;
     const int64_t at_once = training.micro_batch * split.data;
     if (training.global_batch % at_once != 0) return false;
-    if (split.schedule != workload::Schedule::kInterleaved) return true;
-    return split.pipeline > 1 && job.microbatches() % split.pipeline == 0;
+    if (training.keep_microbatches > 0 &&
+        job.microbatches() % split.pipeline != 0) {
+      return false;
+    }
+    return step::CheckShape(ScheduleOf(split.schedule), PipelineShapeOf(job))
+        .empty();
   }
 
   Vary vary_;
+  std::vector<workload::Schedule> schedules_ = AllSchedules();
   workload::Model model_;
   int64_t gpus_;
   int64_t global_batch_;

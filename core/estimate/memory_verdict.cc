@@ -1,4 +1,4 @@
-#include "core/workload/memory_verdict.h"
+#include "core/estimate/memory_verdict.h"
 
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
@@ -6,8 +6,17 @@
 #include <optional>
 #include <vector>
 
-namespace prism::workload {
+#include "core/workload/stages.h"
+
+namespace prism::estimate {
 namespace {
+
+using workload::ContextKind;
+using workload::Job;
+using workload::Parallelism;
+using workload::Recompute;
+using workload::Schedule;
+using workload::Sharding;
 
 struct Change {
   std::string words;
@@ -85,7 +94,8 @@ MaybeChange WiderTensor(const Job& job, int64_t factor) {
 MaybeChange LongerPipeline(const Job& job, int64_t factor) {
   const Parallelism& split = job.parallelism;
   if (!split.stage_layers.empty() || split.schedule == Schedule::kInterleaved ||
-      job.model.layers % (split.pipeline * factor) != 0) {
+      split.schedule == Schedule::kBreadthFirst ||
+      job.model.layers % (ModelStages(split) * factor) != 0) {
     return std::nullopt;
   }
   return WithFactor(job, &Parallelism::pipeline, factor,
@@ -186,4 +196,4 @@ std::string MemoryAdvice(const Job& job, double capacity_bytes) {
                       absl::StrJoin(words, ", "));
 }
 
-}  // namespace prism::workload
+}  // namespace prism::estimate

@@ -1,15 +1,15 @@
 // Whether a job fits into the memory of its GPUs, and what to change if not.
 //
 // Requires of every function: the job is valid.
-#ifndef PRISM_CORE_WORKLOAD_MEMORY_VERDICT_H_
-#define PRISM_CORE_WORKLOAD_MEMORY_VERDICT_H_
+#ifndef PRISM_CORE_ESTIMATE_MEMORY_VERDICT_H_
+#define PRISM_CORE_ESTIMATE_MEMORY_VERDICT_H_
 
 #include <string>
 
+#include "core/estimate/memory.h"
 #include "core/workload/job.h"
-#include "core/workload/memory.h"
 
-namespace prism::workload {
+namespace prism::estimate {
 
 enum class MemoryFit {
   kFits,
@@ -27,8 +27,8 @@ MemoryFit FitOf(double total_bytes, double capacity_bytes);
 // What to change for less memory on as many GPUs, in the words of a job's
 // fields: the mildest change after which the job fits, alone or on top of what
 // costs no time, found by trying; or else all that helps. Not empty.
-std::string MemoryAdvice(const Job& job, double capacity_bytes);
+std::string MemoryAdvice(const workload::Job& job, double capacity_bytes);
 
-}  // namespace prism::workload
+}  // namespace prism::estimate
 
-#endif  // PRISM_CORE_WORKLOAD_MEMORY_VERDICT_H_
+#endif  // PRISM_CORE_ESTIMATE_MEMORY_VERDICT_H_

@@ -1,20 +1,23 @@
 // Memory of the GPUs of a job, by part.
 //
-// All ranks of one pipeline stage need the same. Formulas and what they were
-// held against: docs/model/workload.md.
+// Joins the sizes of core/workload with what a schedule's order holds at a time
+// (held_activations.h). All ranks of one pipeline stage need the same. Formulas
+// and what they were held against: docs/model/workload.md.
 //
 // Requires of every function: the job is valid.
-#ifndef PRISM_CORE_WORKLOAD_MEMORY_H_
-#define PRISM_CORE_WORKLOAD_MEMORY_H_
+#ifndef PRISM_CORE_ESTIMATE_MEMORY_H_
+#define PRISM_CORE_ESTIMATE_MEMORY_H_
 
 #include <array>
 #include <cstdint>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "core/estimate/held_activations.h"
 #include "core/workload/job.h"
 
-namespace prism::workload {
+namespace prism::estimate {
 
 // Bytes on one GPU of `stage` when it holds most.
 struct MemoryUse {
@@ -48,12 +51,24 @@ struct MemoryUse {
   }
 };
 
-// Memory on the GPUs of pipeline stage `stage`, from 0.
-MemoryUse StageMemory(const Job& job, int64_t stage);
+// For searches over layouts: keeps what schedules hold. Not thread-safe.
+class MemoryModel final {
+ public:
+  // By pipeline stage.
+  std::vector<MemoryUse> Stages(const workload::Job& job);
 
-// Memory of the fullest GPU of the job.
-MemoryUse PeakMemory(const Job& job);
+  // Of the fullest GPU of the job.
+  MemoryUse Peak(const workload::Job& job);
 
-}  // namespace prism::workload
+ private:
+  HeldActivations held_;
+};
 
-#endif  // PRISM_CORE_WORKLOAD_MEMORY_H_
+// The same for a single question: pipeline stage `stage`, from 0, or the
+// fullest GPU.
+MemoryUse StageMemory(const workload::Job& job, int64_t stage);
+MemoryUse PeakMemory(const workload::Job& job);
+
+}  // namespace prism::estimate
+
+#endif  // PRISM_CORE_ESTIMATE_MEMORY_H_

@@ -1,16 +1,21 @@
-#include "core/workload/memory_verdict.h"
+#include "core/estimate/memory_verdict.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "core/workload/testing/jobs.h"
 
-namespace prism::workload {
+namespace prism::estimate {
 namespace {
 
-using testing::Gpt22B;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using workload::Attention;
+using workload::ContextKind;
+using workload::Job;
+using workload::Recompute;
+using workload::Sharding;
+using workload::testing::Gpt22B;
 
 TEST(FitTest, ComparesWithTheCapacityAndTheModelsError) {
   EXPECT_EQ(FitOf(90, 100), MemoryFit::kFits);
@@ -79,6 +84,7 @@ TEST(AdviceTest, FirstTakesWhatCostsNoTime) {
 TEST(AdviceTest, LeavesOutWhatTheJobCannotDo) {
   Job job = Gpt22B(Recompute::kFull);
   job.parallelism.data = 4;
+  job.training.global_batch = 16;
   job.parallelism.context = 8;
   job.parallelism.context_kind = ContextKind::kAllToAll;  // of 64 heads
   EXPECT_THAT(MemoryAdvice(job, 1e9), Not(HasSubstr("tensor to")));
@@ -94,4 +100,4 @@ TEST(AdviceTest, ListsWhatHelpsWhereNothingIsEnough) {
 }
 
 }  // namespace
-}  // namespace prism::workload
+}  // namespace prism::estimate

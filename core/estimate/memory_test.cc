@@ -1,4 +1,4 @@
-#include "core/workload/memory.h"
+#include "core/estimate/memory.h"
 
 #include <gtest/gtest.h>
 
@@ -6,10 +6,18 @@
 #include "core/workload/parameters.h"
 #include "core/workload/testing/jobs.h"
 
-namespace prism::workload {
+namespace prism::estimate {
 namespace {
 
-using testing::Gpt22B;
+using workload::ContextKind;
+using workload::Framework;
+using workload::Job;
+using workload::Model;
+using workload::Precision;
+using workload::Recompute;
+using workload::Schedule;
+using workload::Sharding;
+using workload::testing::Gpt22B;
 
 double StateBytes(const MemoryUse& use) {
   return use.parameters + use.gradients + use.optimizer;
@@ -224,8 +232,8 @@ class MeasuredPeakTest : public ::testing::TestWithParam<MeasuredPeak> {};
 
 Job JobOf(const MeasuredPeak& row) {
   Job job;
-  job.model =
-      testing::Llama3(row.layers, row.hidden, row.heads, row.ffn_hidden);
+  job.model = workload::testing::Llama3(row.layers, row.hidden, row.heads,
+                                        row.ffn_hidden);
   job.model.kv_heads = row.kv_heads;
   job.parallelism.tensor = row.tensor;
   job.parallelism.sequence_parallel = true;
@@ -311,8 +319,8 @@ TEST_P(TorchtitanTest, ReservesWithinEightPercent) {
 
 constexpr Recompute kSelective = Recompute::kSelective;
 constexpr Recompute kFull = Recompute::kFull;
-const Model k8B = testing::Llama3(32, 4096, 32, 14336);
-const Model k70B = testing::Llama3(80, 8192, 64, 28672);
+const Model k8B = workload::testing::Llama3(32, 4096, 32, 14336);
+const Model k70B = workload::testing::Llama3(80, 8192, 64, 28672);
 
 INSTANTIATE_TEST_SUITE_P(
     H100, TorchtitanTest,
@@ -328,4 +336,4 @@ INSTANTIATE_TEST_SUITE_P(
         TorchtitanReading{k70B, 8, 32, 1, 8192, 16, kFull, true, 71.9}));
 
 }  // namespace
-}  // namespace prism::workload
+}  // namespace prism::estimate

@@ -1,7 +1,8 @@
-#include "core/workload/memory.h"
+#include "core/estimate/memory.h"
 
 #include <algorithm>
 
+#include "core/estimate/held_activations.h"
 #include "core/workload/activation_memory.h"
 #include "core/workload/data_traffic.h"
 #include "core/workload/operators.h"
@@ -9,8 +10,14 @@
 #include "core/workload/sizes.h"
 #include "core/workload/stages.h"
 
-namespace prism::workload {
+namespace prism::estimate {
 namespace {
+
+using workload::Framework;
+using workload::Job;
+using workload::Precision;
+using workload::Recompute;
+using workload::Sharding;
 
 // CUDA context, library workspaces and communication buffers: NCCL takes 0.4
 // GB and a framework 1 to 3.5 GB (the system descriptions of NVIDIA's
@@ -47,44 +54,6 @@ void AddStates(const Job& job, double parameters, MemoryUse& use) {
                   (sharding >= Sharding::kZero2 ? shards : 1);
   if (job.training.offload_optimizer) return;
   use.optimizer = parameters * (wide ? 8 : kOptimizerBytes) / shards;
-}
-
-// Micro-batches' worth of the stage's layers that it holds at its peak.
-double InFlight(const Job& job, int64_t stage) {
-  const Parallelism& parallelism = job.parallelism;
-  const auto p = static_cast<double>(parallelism.pipeline);
-  const auto v = static_cast<double>(parallelism.virtual_stages);
-  const auto m = static_cast<double>(job.microbatches());
-  switch (parallelism.schedule) {
-    case Schedule::kGpipe:
-      return m;
-    case Schedule::kOneForwardOneBackward:
-      return std::min(m, p - static_cast<double>(stage));
-    case Schedule::kInterleaved: {
-      // The first stage holds L (1 + (p-1)/(p v)) layers (arXiv 2205.05198,
-      // section 4.2.3): 2 (p-1-i) + (v-1) p + 1 chunks on stage i.
-      const double chunks =
-          2 * (p - 1 - static_cast<double>(stage)) + (v - 1) * p + 1;
-      return std::min(chunks, m * v) / v;
-    }
-  }
-  return 1;
-}
-
-// Of one micro-batch on all layers of `stage`.
-double KeptStageBytes(const Job& job, int64_t stage) {
-  int64_t recomputed = 0;
-  for (int64_t chunk = 0; chunk < job.parallelism.virtual_stages; ++chunk) {
-    recomputed +=
-        RecomputedLayers(job, chunk * job.parallelism.pipeline + stage);
-  }
-  const int64_t kept = LayersOfStage(job, stage) - recomputed;
-  const Recompute rest = job.training.recompute == Recompute::kFull
-                             ? Recompute::kNone
-                             : job.training.recompute;
-  return static_cast<double>(recomputed) *
-             KeptLayerBytes(job, Recompute::kFull) +
-         static_cast<double>(kept) * KeptLayerBytes(job, rest);
 }
 
 // One layer that is being computed again.
@@ -154,15 +123,13 @@ double StandingBuffers(const Job& job, int64_t stage, bool has_head) {
   return bytes;
 }
 
-}  // namespace
-
-MemoryUse StageMemory(const Job& job, int64_t stage) {
-  const bool has_head = stage == job.parallelism.pipeline - 1;
+// With `kept` bytes of activations of its micro-batches.
+MemoryUse MemoryOf(const Job& job, int64_t stage, double kept) {
+  const bool has_head = StageHasHead(job.parallelism, stage);
   const Weights weights = WeightsOf(job);
   MemoryUse use;
   use.stage = stage;
   AddStates(job, StageParameters(job, stage), use);
-  const double kept = InFlight(job, stage) * KeptStageBytes(job, stage);
   const double standing = StandingBuffers(job, stage, has_head);
   use.activations = kept;
   use.buffers = standing;
@@ -181,13 +148,28 @@ MemoryUse StageMemory(const Job& job, int64_t stage) {
   return use;
 }
 
-MemoryUse PeakMemory(const Job& job) {
-  MemoryUse peak = StageMemory(job, 0);
-  for (int64_t stage = 1; stage < job.parallelism.pipeline; ++stage) {
-    const MemoryUse use = StageMemory(job, stage);
-    if (use.total() > peak.total()) peak = use;
+}  // namespace
+
+std::vector<MemoryUse> MemoryModel::Stages(const Job& job) {
+  std::vector<MemoryUse> uses;
+  for (const double kept : held_.PeakBytes(job)) {
+    uses.push_back(MemoryOf(job, static_cast<int64_t>(uses.size()), kept));
   }
-  return peak;
+  return uses;
 }
 
-}  // namespace prism::workload
+MemoryUse MemoryModel::Peak(const Job& job) {
+  const std::vector<MemoryUse> uses = Stages(job);
+  return *std::max_element(uses.begin(), uses.end(),
+                           [](const MemoryUse& a, const MemoryUse& b) {
+                             return a.total() < b.total();
+                           });
+}
+
+MemoryUse StageMemory(const Job& job, int64_t stage) {
+  return MemoryModel().Stages(job)[static_cast<size_t>(stage)];
+}
+
+MemoryUse PeakMemory(const Job& job) { return MemoryModel().Peak(job); }
+
+}  // namespace prism::estimate
