@@ -224,7 +224,7 @@ TEST(CliDocumentsTest, RefusesRanksAndListsThatDoNotFitTheLayout) {
                              {"pipeline: 2",
                               "pipeline: 2, virtual: 2",
                               "layout.virtual",
-                              {"2", "interleaved"}},
+                              {"2", "must be 1 for the 1f1b schedule"}},
                              {"compute: 4",
                               "compute: 4, sync: data",
                               "forward[0].sync",
