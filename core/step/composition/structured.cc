@@ -276,7 +276,11 @@ class Structured {
   // instead; what has been simulated is then to be simulated again. Closings
   // are left to the stage that stands for all: `joint_error_` bounds what their
   // own chance adds to the latest of several.
+  //
+  // With whole backwards every stage waits for gradients to reach the first, so
+  // the stages' ends are of a kind and one score tells all.
   void JoinStages() {
+    if (!SplitsBackward()) return;
     MarkNeeded();
     const auto count =
         std::count(integral_.needed.begin(), integral_.needed.end(), true);
@@ -297,6 +301,13 @@ class Structured {
       joined_at_ = last;
     }
     integral_.needed.clear();
+  }
+
+  bool SplitsBackward() const {
+    const auto& weight_parts =
+        graph_.program_of[static_cast<size_t>(Phase::kBackwardWeight)];
+    return std::any_of(weight_parts.begin(), weight_parts.end(),
+                       [](int program) { return program != kAbsent; });
   }
 
   double NominalEnd(int stage) const {
