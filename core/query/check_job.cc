@@ -51,6 +51,15 @@ void CheckMicrobatches(const Job& job, const FieldPath& path,
     checker.Fail(
         path, absl::StrCat("gives micro-batches whose number ", problem.what));
   }
+  if (split.schedule == Schedule::kZeroBubbleAuto) {
+    const int64_t operations = split.pipeline * microbatches;
+    checker.Require(
+        operations <= kMostSearchedOperations, path,
+        absl::StrCat("gives ", microbatches, " micro-batches on ",
+                     split.pipeline, " stages, which is ", operations,
+                     " of both; must be at most ", kMostSearchedOperations,
+                     " for the zb-auto schedule"));
+  }
   CheckPipelineSize({split.pipeline, split.virtual_stages, microbatches}, path,
                     checker);
 }

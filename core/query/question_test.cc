@@ -455,6 +455,11 @@ INSTANTIATE_TEST_SUITE_P(
                 "{global_batch: 24}}",
                 "job.training.global_batch",
                 "gives micro-batches whose number is 3; must be at least"},
+        JobCase{"job: {parallelism: {schedule: zb-auto}, training: "
+                "{global_batch: 270000}}",
+                "job.training.global_batch",
+                "gives 33750 micro-batches on 2 stages, which is 67500 of "
+                "both; must be at most 65536 for the zb-auto schedule"},
         JobCase{"job: {training: {offload_activations: 1.5}}",
                 "job.training.offload_activations",
                 "is 1.5; must be from 0 to 1"},
