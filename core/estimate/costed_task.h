@@ -63,13 +63,14 @@ class KindSeconds final {
     }
   }
   double total() const;
-  // What traffic of the data group can run beside: kernels, and what is left of
-  // the lanes' collectives and of copies to the host. Faster kernels never make
-  // it shorter by more than they are faster, whatever they hide themselves.
+  // What traffic of the data group can run beside: kernels, what is left of the
+  // lanes' collectives and of copies to the host, and the host's own work,
+  // during which links are free. Faster kernels never make it shorter by more
+  // than they are faster, whatever they hide themselves.
   double window() const {
     return (*this)[TaskKind::kCompute] + (*this)[TaskKind::kRecompute] +
            (*this)[TaskKind::kTensorCommunication] +
-           (*this)[TaskKind::kContextCommunication] +
+           (*this)[TaskKind::kContextCommunication] + (*this)[TaskKind::kHost] +
            (*this)[TaskKind::kOffload];
   }
 

@@ -296,6 +296,8 @@ double GraphBuilder::WindowSeconds(const ModelCosts& model, int stage,
     const StageParts parts = PartsOf(job_, u);
     KindSeconds seconds = SumOf(model, phase, parts);
     if (phase != &PartCosts::backward_weight) {
+      seconds.Add(
+          estimate::SumOf(CostOfHostOperation(job_, cost_.constants())));
       seconds.Add(estimate::SumOf(Offload(model, phase, parts)));
     }
     sum += seconds.window();
