@@ -33,11 +33,11 @@ struct PipelineTimes {
 // Keeps scratch between calls: not thread-safe.
 class PipelineClock final {
  public:
-  // End of the last operation of each stage; valid until the next call.
-  //
   // Whether it runs the schedule; others must be run operation by operation.
   static bool Runs(step::ScheduleKind schedule, int stages, int microbatches);
 
+  // End of the last operation of each stage; valid until the next call.
+  //
   // Requires: Runs(), a shape that the schedule takes, and times of all virtual
   // stages and boundaries.
   const std::vector<double>& StageEnds(const PipelineTimes& times);

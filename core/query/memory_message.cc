@@ -48,11 +48,10 @@ prism::v1::Memory MemoryMessage(const workload::Job& job,
                                 double capacity_bytes) {
   prism::v1::Memory memory;
   MemoryUse peak;
-  for (int64_t stage = 0; stage < job.parallelism.pipeline; ++stage) {
-    const MemoryUse use = estimate::StageMemory(job, stage);
+  for (const MemoryUse& use : estimate::MemoryModel().Stages(job)) {
     if (use.total() > peak.total()) peak = use;
     auto& message = *memory.add_stages();
-    message.set_stage(static_cast<uint32_t>(stage));
+    message.set_stage(static_cast<uint32_t>(use.stage));
     message.set_peak_bytes_per_gpu(use.total());
     SetParts(use, message);
   }

@@ -211,18 +211,6 @@ class CustomReader {
   std::vector<std::vector<int>> chunks_;  // virtual stages, by stage
 };
 
-const char* FieldOf(ShapeProblem::Size size) {
-  switch (size) {
-    case ShapeProblem::Size::kStages:
-      return "pipeline";
-    case ShapeProblem::Size::kChunks:
-      return "virtual";
-    case ShapeProblem::Size::kMicrobatches:
-      return "microbatches";
-  }
-  return "";
-}
-
 void ReadActivationLimit(double limit, const FieldPath& path, Checker& checker,
                          StepProfile& profile) {
   const double read = checker.AtLeast(limit, 1, path);
@@ -262,7 +250,7 @@ void ReadOrder(const prism::v1::StepProfile& message, const FieldPath& path,
                Checker& checker, StepProfile& profile) {
   for (const ShapeProblem& problem :
        CheckShape(profile.schedule, profile.shape())) {
-    checker.Fail(path.Field("layout").Field(FieldOf(problem.size)),
+    checker.Fail(path.Field("layout").Field(std::string(NameOf(problem.size))),
                  problem.what);
   }
   if (profile.schedule == ScheduleKind::kCustom) {

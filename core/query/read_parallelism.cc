@@ -55,19 +55,8 @@ ContextKind ReadContextKind(prism::v1::ContextKind value,
   return split.context > 1 ? kind : ContextKind::kRing;
 }
 
-bool IsOfProfilesAlone(prism::v1::Schedule schedule) {
-  return schedule == prism::v1::SCHEDULE_CUSTOM ||
-         schedule == prism::v1::SCHEDULE_TWO_BUFFERED_WEIGHTS ||
-         schedule == prism::v1::SCHEDULE_BUBBLE_FREE ||
-         schedule == prism::v1::SCHEDULE_ROUND_ROBIN;
-}
-
 Schedule ReadSchedule(prism::v1::Schedule value, const Parallelism& split,
                       const FieldPath& path, Checker& checker) {
-  if (IsOfProfilesAlone(value)) {
-    checker.Fail(path, "is one that step profiles alone can have");
-    return Schedule::kOneForwardOneBackward;
-  }
   return checker.Choose<prism::v1::Schedule, Schedule>(
       value,
       {{prism::v1::SCHEDULE_UNSPECIFIED,

@@ -58,7 +58,7 @@ class ReferenceSimulator {
   const StepProfile& profile_;
   std::vector<int> stage_of_;
   int chains_ = 1;
-  // By stage; empty where the simulator makes its own.
+  // By stage, of the schedules whose order it does not make itself.
   std::vector<std::vector<Operation>> given_order_;
   std::mt19937_64 generator_;
   bool nominal_ = false;

@@ -43,7 +43,9 @@ class ShapeCheck {
   std::vector<ShapeProblem> problems_;
 };
 
-const char* FieldOf(Size size) {
+}  // namespace
+
+std::string_view NameOf(ShapeProblem::Size size) {
   switch (size) {
     case Size::kStages:
       return "pipeline";
@@ -54,8 +56,6 @@ const char* FieldOf(Size size) {
   }
   return "";
 }
-
-}  // namespace
 
 std::string_view NameOf(ScheduleKind kind) {
   switch (kind) {
@@ -163,7 +163,8 @@ absl::Status ShapeStatus(ScheduleKind kind, const PipelineShape& shape) {
   if (problems.empty()) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrJoin(
       problems, "; ", [](std::string* out, const ShapeProblem& problem) {
-        absl::StrAppend(out, FieldOf(problem.size), " ", problem.what);
+        absl::StrAppend(out, std::string(NameOf(problem.size)), " ",
+                        problem.what);
       }));
 }
 

@@ -68,6 +68,9 @@ struct ShapeProblem {
   std::string what;  // "is 1; must be above 1 for the interleaved schedule"
 };
 
+// As a profile's layout writes it: "pipeline".
+std::string_view NameOf(ShapeProblem::Size size);
+
 // Nothing where the schedule takes the shape. Requires: sizes at least 1.
 std::vector<ShapeProblem> CheckShape(ScheduleKind kind,
                                      const PipelineShape& shape);
