@@ -3,15 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <set>
 
-#include "core/base/budget.h"
-#include "core/base/parallel.h"
 #include "core/estimate/closing_costs.h"
 #include "core/estimate/estimate.h"
 #include "core/estimate/job_order.h"
 #include "core/estimate/nominal.h"
+#include "core/estimate/testing/pipelined_job.h"
 #include "core/estimate/testing/random_jobs.h"
 #include "core/step/simulate.h"
 #include "core/workload/parameters.h"
@@ -21,29 +19,10 @@ namespace prism::estimate {
 namespace {
 
 using testing::AllSchedules;
+using testing::DgxA100;
+using testing::Pipelined;
 using workload::Job;
 using workload::Schedule;
-
-hardware::Cluster DgxA100(int64_t nodes) {
-  hardware::Cluster cluster;
-  cluster.accelerator = "a100-80gb-sxm";
-  cluster.nodes = nodes;
-  return cluster;
-}
-
-Job Pipelined(Schedule schedule, int64_t microbatches = 16) {
-  Job job;
-  job.model = workload::testing::Gpt(48, 4096, 32);
-  job.parallelism.tensor = 8;
-  job.parallelism.pipeline = 4;
-  job.parallelism.schedule = schedule;
-  if (schedule == Schedule::kInterleaved) job.parallelism.virtual_stages = 3;
-  if (schedule == Schedule::kBreadthFirst) job.parallelism.virtual_stages = 3;
-  if (FoldsPipeline(schedule)) job.parallelism.virtual_stages = 2;
-  job.training.sequence = 2048;
-  job.training.global_batch = microbatches;
-  return job;
-}
 
 Estimate EstimateOf(const Job& job) {
   const auto estimate = BuildEstimate(job, DgxA100(4), {});
@@ -224,37 +203,6 @@ TEST(ScheduleTimesTest, WhatOffloadingLeavesExposedIsInTheBreakdown) {
   EXPECT_EQ(exposed(), 0);
   job.training.offload_activations = 1;
   EXPECT_GT(exposed(), 0);
-}
-
-// Both on the same job; they draw independently. The quantiles of 4,000 samples
-// are off by at most as many standard errors, the structured method by 7.5% of
-// the distance between the quartiles (core/step/composition/agreement_test.cc).
-TEST(ScheduleSimulationTest, MethodsAgreeOnEverySchedule) {
-  for (const Schedule schedule : AllSchedules()) {
-    const step::StepGraph graph = EstimateOf(Pipelined(schedule)).graph;
-    base::InlineExecutor executor;
-    const auto simulate = [&](step::Method method) {
-      step::SimulationOptions options;
-      options.method = method;
-      options.random_key = 7;
-      if (method == step::Method::kMonteCarlo) options.samples = 4000;
-      const auto time =
-          step::Simulate(graph, options, base::UnlimitedBudget(), executor);
-      EXPECT_TRUE(time.ok()) << time.status();
-      return *time;
-    };
-    const step::StepTime composed = simulate(step::Method::kAuto);
-    const step::StepTime sampled = simulate(step::Method::kMonteCarlo);
-    const auto& expected = sampled.quantile_seconds;
-    const double spread = expected[4] - expected[2];
-    for (size_t i = 1; i < step::kQuantileLevels.size(); ++i) {
-      EXPECT_NEAR(composed.quantile_seconds[i], expected[i],
-                  0.075 * spread + 4 * sampled.standard_error_seconds[i] +
-                      3 * composed.standard_error_seconds[i])
-          << "schedule " << static_cast<int>(schedule) << " p"
-          << 100 * step::kQuantileLevels[i];
-    }
-  }
 }
 
 }  // namespace
