@@ -144,8 +144,8 @@ NominalEvaluator::ExchangeOfJob(const PlacementShape& shape) {
   const Training& training = job_.training;
   KeyWriter key;
   AddShape(split, key);
-  key.Add(split.sharding, split.virtual_stages, split.schedule,
-          training.precision, training.fp32_gradients, training.framework,
+  key.Add(split.sharding, split.virtual_stages, training.precision,
+          training.fp32_gradients, training.framework,
           training.offload_optimizer);
   auto& exchange = exchanges_[{key.key(), split.stage_layers}];
   if (exchange != nullptr) return exchange.get();
@@ -223,7 +223,7 @@ void NominalEvaluator::SumVirtualStages(const PhaseParts& parts,
   const bool splits = SplitsBackward(split.schedule);
   // Over the boundary behind virtual stage u, where it holds anybody up.
   const auto transfer = [&](int64_t u) {
-    const int64_t boundary = split.overlap.pipeline || u < 0
+    const int64_t boundary = split.overlap.pipeline
                                  ? workload::kNoBoundary
                                  : BoundaryBehind(split, u);
     return boundary == workload::kNoBoundary
@@ -233,7 +233,7 @@ void NominalEvaluator::SumVirtualStages(const PhaseParts& parts,
   sums_.different.clear();
   for (auto* of : {&sums_.forward, &sums_.backward, &sums_.weight}) of->clear();
   StageParts before;
-  double there_before = 0, back_before = 0;
+  double there_before = 0, back_before = 0, back = 0;
   const bool even = split.stage_layers.empty() &&
                     job_.training.keep_microbatches == 0 &&
                     Chains(split.schedule) == 1;
@@ -242,12 +242,12 @@ void NominalEvaluator::SumVirtualStages(const PhaseParts& parts,
     const bool as_before = u > 1 && u < last && even;
     const StageParts held = as_before ? before : PartsOf(job_, u);
     const double there = transfer(u);
-    const double back = transfer(u - 1);
     if (u > 0 && held == before && there == there_before &&
         back == back_before) {
       for (auto* of : {&sums_.forward, &sums_.backward, &sums_.weight}) {
         if (!of->empty()) of->push_back(of->back());
       }
+      back = there;
       continue;
     }
     const double moved = held.offloaded_bytes;
@@ -258,6 +258,7 @@ void NominalEvaluator::SumVirtualStages(const PhaseParts& parts,
       AddSum(parts.backward_weight.SumOf(held), 0, 0, sums_.weight);
     }
     before = held, there_before = there, back_before = back;
+    back = there;  // of the next
   }
 }
 
