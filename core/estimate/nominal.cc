@@ -223,9 +223,8 @@ void NominalEvaluator::SumVirtualStages(const PhaseParts& parts,
   const bool splits = SplitsBackward(split.schedule);
   // Over the boundary behind virtual stage u, where it holds anybody up.
   const auto transfer = [&](int64_t u) {
-    const int64_t boundary = split.overlap.pipeline
-                                 ? workload::kNoBoundary
-                                 : BoundaryBehind(split, u);
+    const int64_t boundary = split.overlap.pipeline ? workload::kNoBoundary
+                                                    : BoundaryBehind(split, u);
     return boundary == workload::kNoBoundary
                ? 0.0
                : transfers[static_cast<size_t>(boundary)];
