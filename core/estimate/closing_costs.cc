@@ -13,9 +13,7 @@ namespace {
 using hardware::LinkTime;
 using workload::Job;
 
-LinkTime Sum(const LinkTime& a, const LinkTime& b) {
-  return {a.seconds + b.seconds, a.latency_seconds + b.latency_seconds};
-}
+LinkTime Sum(LinkTime a, const LinkTime& b) { return a += b; }
 
 // Chunks of which one is done with long before the next. Those of a folded
 // pipeline take turns to the end.

@@ -43,7 +43,7 @@ LinkTime Slower(const LinkTime& a, const LinkTime& b) {
 }
 
 LinkTime Scaled(const LinkTime& time, double factor) {
-  return {factor * time.seconds, factor * time.latency_seconds};
+  return {factor * time.seconds, factor * time.latency_seconds, time.stalls};
 }
 
 // Outermost level that a group crosses: that of its slowest hop.
@@ -239,11 +239,8 @@ LinkTime Cost::BoundaryTime(int64_t stage) const {
     slowest = Slower(slowest, Scaled(time, hop.path_factor));
   }
   if (boundary_.gathered_bytes > 0) {
-    const LinkTime gather =
-        CollectiveTime({.kind = workload::CollectiveKind::kAllGather,
-                        .bytes = boundary_.gathered_bytes});
-    slowest.seconds += gather.seconds;
-    slowest.latency_seconds += gather.latency_seconds;
+    slowest += CollectiveTime({.kind = workload::CollectiveKind::kAllGather,
+                               .bytes = boundary_.gathered_bytes});
   }
   return slowest;
 }

@@ -173,8 +173,7 @@ void GraphBuilder::AddSegment(const std::string& name, const CostedTasks& tasks,
     segment.tasks.clear();
     segment.count = times;
     for (CostedTask task : tasks) {
-      task.time.seconds *= share;
-      task.time.latency_seconds *= share;
+      task.time = task.time.Part(share);
       segment.tasks.push_back(TaskOf(task));
     }
     program.segments.push_back(segment);

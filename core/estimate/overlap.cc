@@ -7,12 +7,13 @@ namespace {
 
 using hardware::LinkTime;
 
-// `seconds` are left of `time`, latencies in proportion.
+// `seconds` are left of `time`, latencies and stalls in proportion.
 LinkTime Left(const LinkTime& time, double seconds) {
   if (time.seconds <= 0) return {};
+  const double share = std::min(1.0, seconds / time.seconds);
   return {.seconds = seconds,
-          .latency_seconds =
-              time.latency_seconds * std::min(1.0, seconds / time.seconds)};
+          .latency_seconds = time.latency_seconds * share,
+          .stalls = time.stalls * share};
 }
 
 }  // namespace
@@ -33,8 +34,7 @@ const calibration::FrameworkCosts& CostsOf(
 }
 
 Traffic& Traffic::operator+=(const Traffic& other) {
-  time.seconds += other.time.seconds;
-  time.latency_seconds += other.time.latency_seconds;
+  time += other.time;
   link_seconds += other.link_seconds;
   return *this;
 }

@@ -106,7 +106,7 @@ class StretchTimer final {
     const double seconds =
         time.then->seconds - stays * cost_.CollectiveTime(collective).seconds;
     if (seconds <= 0) return {};
-    return {seconds, time.then->latency_seconds * seconds / time.then->seconds};
+    return time.then->Part(seconds / time.then->seconds);
   }
 
   // What is in neither part is left out.
@@ -120,8 +120,7 @@ class StretchTimer final {
     TimedStretch& other = meets_for_weights ? input : weight;
     other.then.reset();
     if (too_long.seconds > 0) {
-      own.then->seconds -= too_long.seconds;
-      own.then->latency_seconds -= too_long.latency_seconds;
+      *own.then += too_long.Part(-1);
       other.then = too_long;
     }
     const auto add = [](const TimedStretch& part,
@@ -235,8 +234,7 @@ Traffic InPieces(const Job& job, const Cost& cost,
                  std::vector<Collective> collectives, double pieces) {
   for (Collective& collective : collectives) collective.bytes /= pieces;
   const Traffic piece = SlowestTraffic(job, cost, collectives);
-  return {.time = {pieces * piece.time.seconds,
-                   pieces * piece.time.latency_seconds},
+  return {.time = piece.time.Part(pieces),
           .link_seconds = pieces * piece.link_seconds};
 }
 
@@ -259,8 +257,7 @@ class DataTime final {
   LinkTime Left(double window_seconds,
                 const calibration::OverlapCosts& overlap) const {
     LinkTime left = BesideCompute(hidden_, window_seconds, 0, overlap);
-    left.seconds += open_.time.seconds;
-    left.latency_seconds += open_.time.latency_seconds;
+    left += open_.time;
     return left;
   }
 

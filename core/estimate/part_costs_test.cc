@@ -49,6 +49,29 @@ TEST(SplitBackwardTest, PartsSumToTheWholeOfEachKindOnRandomJobs) {
   }
 }
 
+hardware::LinkTime Together(const CostedTasks& tasks) {
+  hardware::LinkTime sum;
+  for (const CostedTask& task : tasks) sum += task.time;
+  return sum;
+}
+
+TEST(SplitBackwardTest, PartsShareWaitsAndStallsOnRandomJobs) {
+  const workload::Model model = workload::testing::Gpt(96, 2048, 32);
+  testing::RandomJobs jobs(model, 128, 256, testing::Vary::kAll, 3);
+  double stalls = 0;
+  for (int i = 0; i < 60; ++i) {
+    const PartCosts layer = CostsOf(jobs.Next()).layer;
+    const hardware::LinkTime whole = Together(layer.backward);
+    hardware::LinkTime parts = Together(layer.backward_input);
+    parts += Together(layer.backward_weight);
+    ASSERT_NEAR(parts.latency_seconds, whole.latency_seconds,
+                1e-12 * whole.seconds);
+    ASSERT_NEAR(parts.stalls, whole.stalls, 1e-12 * whole.stalls);
+    stalls += whole.stalls;
+  }
+  EXPECT_GT(stalls, 0);
+}
+
 TEST(SplitBackwardTest, WeightPartsAreNearlyHalfOfTheProducts) {
   Job job = workload::testing::Gpt22B();
   job.training.attention = workload::Attention::kFlash;

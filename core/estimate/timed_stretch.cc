@@ -39,9 +39,7 @@ bool MoveAway(size_t i, Stretches& stretches) {
         stretches[before].of_context != stretches[i].of_context) {
       return false;
     }
-    stretches[before].then->seconds += stretches[i].then->seconds;
-    stretches[before].then->latency_seconds +=
-        stretches[i].then->latency_seconds;
+    *stretches[before].then += *stretches[i].then;
   }
   stretches[next].seconds += stretches[i].seconds;
   return true;

@@ -3,11 +3,19 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/hardware/link_spread.h"
 #include "core/stats/normal.h"
 
 namespace prism::estimate {
 
 using stats::Distribution;
+
+namespace {
+
+// Share of a collective's mean that stalls make up at most.
+constexpr double kMostStalled = 0.5;
+
+}  // namespace
 
 double SlowestFactor(int64_t gpus, const Variation& variation) {
   const auto n = static_cast<double>(gpus);
@@ -16,8 +24,7 @@ double SlowestFactor(int64_t gpus, const Variation& variation) {
 
 Variation Variation::Off() {
   return {.compute_cv = 0,
-          .bandwidth_cv = 0,
-          .latency_cv = 0,
+          .link_scatter = 0,
           .optimizer_cv = 0,
           .gpu_sd = 0,
           .step_cv = 0,
@@ -58,11 +65,24 @@ Distribution ComputeTime(double seconds, double cv) {
 Distribution NetworkTime(const hardware::LinkTime& time,
                          const Variation& variation) {
   if (time.seconds <= 0) return Distribution::MakeConstant(0);
-  const double latency_share = time.latency_seconds / time.seconds;
-  const double cv = latency_share * variation.latency_cv +
-                    (1 - latency_share) * variation.bandwidth_cv;
+  const hardware::LinkSpread spread = hardware::SpreadOf(time);
+  const double cv = variation.link_scatter * spread.core_cv;
+  const double stalled = variation.link_scatter * spread.stall_probability;
   if (cv <= 0) return Distribution::MakeConstant(time.seconds);
-  return Distribution::MakeLognormal(time.seconds, cv);
+  // Stalls are part of the mean, but never most of it.
+  const double stall = stalled > 0
+                           ? std::min(spread.stall_seconds,
+                                      kMostStalled * time.seconds / stalled)
+                           : 0;
+  // An exponential's mean square is twice the square of its mean.
+  const double stall_cv = std::sqrt(2 * stalled) * stall / time.seconds;
+  if (stall_cv <= cv) {
+    return Distribution::MakeLognormal(time.seconds, std::hypot(cv, stall_cv));
+  }
+  const double core = time.seconds - stalled * stall;
+  return Distribution::MakeMixture(
+      {{1 - stalled, Distribution::MakeLognormal(core, cv)},
+       {stalled, Distribution::MakeShiftedExponential(core, stall)}});
 }
 
 }  // namespace prism::estimate

@@ -17,11 +17,10 @@ struct Variation {
   // 0.1-0.3%, by 1-6% under heat and power limits (P. Sinha et al., "Not all
   // GPUs are created equal", SC 2022).
   double compute_cv = 0.005;
-  // Collectives and transfers bound by bandwidth vary by 0.4-2.5%; bound by
-  // latency p99/p50 is 1.2-1.3 with a skew of 15-25 (allreduce and all-gather
-  // iterations on MareNostrum 5, 2024): a lognormal of cv 10% has that p99.
-  double bandwidth_cv = 0.02;
-  double latency_cv = 0.10;
+  // Factor on how far single collectives and transfers scatter
+  // (hardware::SpreadOf(): a core, and rare stalls that make up the heavy tail
+  // of those bound by latency). From 0, where they do not, to 1.
+  double link_scatter = 1;
   // Optimizer step of one GPU: as compute.
   double optimizer_cv = 0.005;
   // GPUs of one model differ for good: sd 1.7% over 392 of them on the same
@@ -76,8 +75,9 @@ stats::Distribution RareFactor(const Variation& variation);
 // Requires: seconds >= 0. Zero gives the constant 0.
 stats::Distribution ComputeTime(double seconds, double cv);
 
-// Lognormal; cv between those of bandwidth and latency by their shares of the
-// time.
+// A lognormal core, and beside it stalls that take exponentially long; where
+// these scatter less than the core does, a lognormal as wide as both. The mean
+// is `time.seconds`.
 stats::Distribution NetworkTime(const hardware::LinkTime& time,
                                 const Variation& variation);
 

@@ -15,6 +15,22 @@ namespace prism::hardware {
 struct LinkTime {
   double seconds = 0;
   double latency_seconds = 0;
+  // How often a node holds the others up, on average (link_spread.h); what
+  // that takes is part of `seconds`.
+  double stalls = 0;
+
+  // One after the other.
+  LinkTime& operator+=(const LinkTime& other) {
+    seconds += other.seconds;
+    latency_seconds += other.latency_seconds;
+    stalls += other.stalls;
+    return *this;
+  }
+
+  // A part of it, which has its share of everything.
+  LinkTime Part(double share) const {
+    return {share * seconds, share * latency_seconds, share * stalls};
+  }
 };
 
 class CollectiveCurve final {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/hardware/link_spread.h"
+
 namespace prism::hardware {
 namespace {
 
@@ -68,6 +70,19 @@ CollectiveCurve Fabric::CurveOf(CollectiveKind kind,
                                 const GroupShape& shape) const {
   return hardware::CurveOf(kind, SpanOf(levels_, node_levels_, shape), speeds_,
                            node_speeds_, in_switch_);
+}
+
+LinkTime Fabric::CollectiveTime(CollectiveKind kind, double bytes,
+                                const GroupShape& shape) const {
+  LinkTime time = CurveOf(kind, shape).At(bytes);
+  if (time.seconds <= 0) return time;
+  const int64_t in_node =
+      node_levels_ > 0 ? shape.in_unit[node_levels_ - 1] : 1;
+  if (shape.members > in_node) {
+    time.stalls = StallsOf(static_cast<double>(shape.members) /
+                           static_cast<double>(in_node));
+  }
+  return time;
 }
 
 int Fabric::LevelOf(int64_t from, int64_t to) const {

@@ -41,11 +41,9 @@ class Fabric final {
   // takes longer to make than to use.
   CollectiveCurve CurveOf(CollectiveKind kind, const GroupShape& shape) const;
 
-  // The same at once. 0 for one member.
+  // The same at once, with its stalls. 0 for one member.
   LinkTime CollectiveTime(CollectiveKind kind, double bytes,
-                          const GroupShape& shape) const {
-    return CurveOf(kind, shape).At(bytes);
-  }
+                          const GroupShape& shape) const;
 
   // Time of one message between two GPUs that `level` joins, while every other
   // GPU sends one as well. Zero for kSameGpu.

@@ -119,6 +119,19 @@ TEST(CollectiveTest, SwitchesOfHopperReduceForWholeNodes) {
   }
 }
 
+TEST(CollectiveTest, NodesHoldEachOtherUpButNotTheirOwnGpus) {
+  const Fabric fabric = SmallFabric();
+  GroupShaper shaper(fabric);
+  const auto stalls = [&](const std::vector<int64_t>& gpus) {
+    return fabric
+        .CollectiveTime(CollectiveKind::kAllReduce, 1e6, shaper.ShapeOf(gpus))
+        .stalls;
+  };
+  EXPECT_EQ(stalls(Gpus(0, 8)), 0);
+  EXPECT_GT(stalls(Gpus(0, 16)), 0);
+  EXPECT_DOUBLE_EQ(stalls(Gpus(0, 32)), 2 * stalls(Gpus(0, 16)));
+}
+
 TEST(CollectiveTest, OneMemberTakesNoTime) {
   EXPECT_EQ(Seconds(SmallFabric(), CollectiveKind::kAllReduce, 1e9, {5}), 0);
 }

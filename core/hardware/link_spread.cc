@@ -12,11 +12,13 @@ constexpr double kStallSeconds = 130e-6;
 
 }  // namespace
 
-LinkSpread SpreadOf(const LinkTime& time, double nodes) {
+double StallsOf(double nodes) { return kStallsOfANode * nodes; }
+
+LinkSpread SpreadOf(const LinkTime& time) {
   if (time.seconds <= 0) return {};
   const double share = time.latency_seconds / time.seconds;
   return {.core_cv = share * kLatencyCv + (1 - share) * kTransferCv,
-          .stall_probability = std::min(1.0, kStallsOfANode * nodes),
+          .stall_probability = std::min(1.0, time.stalls),
           .stall_seconds = kStallSeconds};
 }
 

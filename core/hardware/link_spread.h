@@ -15,9 +15,14 @@ struct LinkSpread {
   double stall_seconds = 0;  // that a stall adds, on average
 };
 
-// Waits scatter by 3.5%, transfers by 0.9%; one node in 1,700 holds its group
-// up for a while, whatever the size. Requires: nodes >= 1.
-LinkSpread SpreadOf(const LinkTime& time, double nodes);
+// Expected stalls of one collective: one node in 1,700 holds its group up for
+// a while, whatever the size. Of groups inside one node nothing was measured;
+// there GPUs need no host to pass data on, and Fabric lets none stall.
+// Requires: nodes >= 1.
+double StallsOf(double nodes);
+
+// Waits scatter by 3.5%, transfers by 0.9%, stalls come as `time` says.
+LinkSpread SpreadOf(const LinkTime& time);
 
 }  // namespace prism::hardware
 

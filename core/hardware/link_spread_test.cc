@@ -11,20 +11,20 @@ namespace prism::hardware {
 namespace {
 
 TEST(LinkSpreadTest, NothingScattersWhereNothingTakesTime) {
-  EXPECT_EQ(SpreadOf({}, 8).core_cv, 0);
-  EXPECT_EQ(SpreadOf({}, 8).stall_probability, 0);
+  EXPECT_EQ(SpreadOf({}).core_cv, 0);
+  EXPECT_EQ(SpreadOf({}).stall_probability, 0);
 }
 
 TEST(LinkSpreadTest, WaitsScatterMoreThanTransfers) {
-  EXPECT_GT(SpreadOf({1e-3, 1e-3}, 8).core_cv,
-            2 * SpreadOf({1e-3, 0}, 8).core_cv);
+  EXPECT_GT(SpreadOf({1e-3, 1e-3}).core_cv, 2 * SpreadOf({1e-3, 0}).core_cv);
 }
 
 TEST(LinkSpreadTest, StallsGrowWithTheNodesUpToAlways) {
-  const LinkTime time = {1e-3, 1e-4};
-  EXPECT_DOUBLE_EQ(SpreadOf(time, 16).stall_probability,
-                   4 * SpreadOf(time, 4).stall_probability);
-  EXPECT_EQ(SpreadOf(time, 1e6).stall_probability, 1);
+  const auto probability = [](double nodes) {
+    return SpreadOf({1e-3, 1e-4, StallsOf(nodes)}).stall_probability;
+  };
+  EXPECT_DOUBLE_EQ(probability(16), 4 * probability(4));
+  EXPECT_EQ(probability(1e6), 1);
 }
 
 // Where a run shifts between two protocols, the shift is all that is seen.
@@ -52,7 +52,7 @@ void ForMeasured(const Use& use) {
     const GroupShape shape = {.members = 4 * nodes, .in_unit = {4, 4 * nodes}};
     const LinkTime time = fabric.CollectiveTime(
         CollectiveKind::kAllReduce, static_cast<double>(bytes), shape);
-    use(row, SpreadOf(time, static_cast<double>(nodes)));
+    use(row, SpreadOf(time));
   }
 }
 

@@ -10,7 +10,7 @@ namespace prism::query {
 
 // The number changes with everything that changes an answer.
 std::string ModelVersion() {
-  return absl::StrCat("prism-0.3+", stats::InstructionSet());
+  return absl::StrCat("prism-0.4+", stats::InstructionSet());
 }
 
 std::string Signature(const std::string& canonical_form) {
