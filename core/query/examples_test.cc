@@ -52,6 +52,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(Example{"llama3-70b.yaml", "h100-64-nodes.yaml"},
                       Example{"zero-bubble.yaml", "h100-64-nodes.yaml"},
                       Example{"fsdp-70b.yaml", "h100-64-nodes.yaml"},
+                      Example{"schedules/job.yaml", "schedules/cluster.yaml"},
                       Example{"llama3-405b/job.yaml",
                               "llama3-405b/cluster.yaml"},
                       Example{"longhorn/job.yaml", "longhorn/cluster.yaml"},
