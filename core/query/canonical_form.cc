@@ -65,6 +65,10 @@ void Write(CanonicalWriter& out, uint8_t tag,
     Write(out, 2, segment.collective);
     out.Integer(3, Number(segment.sync));
     out.Integer(4, segment.count);
+    if (segment.gather) Write(out, 5, *segment.gather);
+    if (segment.scatter) Write(out, 6, *segment.scatter);
+    if (segment.reduce) Write(out, 7, *segment.reduce);
+    if (segment.overlap) out.Integer(8, 1);
   }
 }
 
@@ -128,6 +132,7 @@ class FormWriter {
     query::Write(out_, 14, profile.network_regime);
     query::Write(out_, 15, profile.microbatch_load);
     WriteOrder(profile);
+    WriteStreams(profile);
     if (!all_) return;
     out_.List(16, profile.slowdown.size());
     for (const auto& [rank, factor] : profile.slowdown) {
@@ -157,6 +162,17 @@ class FormWriter {
     WriteIfSet(21, profile.activation_limit);
     if (profile.uploads_weights())
       query::Write(out_, 30, profile.weight_upload);
+  }
+
+  // Without streams these take no bytes.
+  void WriteStreams(const step::StepProfile& profile) {
+    WriteUnless(0, 90, profile.shard);
+    WriteUnless(0, 91, profile.prefetch);
+    WriteUnless(0, 92, profile.gather_once);
+    WriteUnless(0, 93, profile.scatter_once);
+    if (profile.overlap_slowdown != 1) {
+      out_.Number(94, profile.overlap_slowdown);
+    }
   }
 
   void WriteSubject(const JobSubject& subject) {

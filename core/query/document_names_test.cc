@@ -29,9 +29,9 @@ TEST(FindEnumWord, KnowsOnlyWords) {
 }
 
 TEST(Keys, AreTheFieldNames) {
-  EXPECT_THAT(
-      Keys(*prism::v1::Layout::descriptor()),
-      ElementsAre("data", "pipeline", "tensor", "virtual", "microbatches"));
+  EXPECT_THAT(Keys(*prism::v1::Layout::descriptor()),
+              ElementsAre("data", "pipeline", "tensor", "virtual",
+                          "microbatches", "shard"));
 }
 
 TEST(ClosestWord, FindsMisspellingsAndNothingElse) {

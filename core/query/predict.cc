@@ -90,6 +90,10 @@ void SetBreakdown(const step::NominalStep& nominal, Prediction& prediction) {
     auto& entry = *prediction.add_breakdown();
     entry.set_kind(kind);
     entry.set_seconds(seconds);
+    const auto busy = nominal.busy_by_kind.find(kind);
+    if (busy != nominal.busy_by_kind.end()) {
+      entry.set_busy_seconds(busy->second);
+    }
   }
 }
 

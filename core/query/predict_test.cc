@@ -57,6 +57,23 @@ TEST(Predict, SaysHowItWasSampled) {
   EXPECT_EQ(p.model_version(), ModelVersion());
 }
 
+TEST(Predict, SaysHowMuchCommunicationIsHidden) {
+  prism::v1::Question message = ExampleProfile();
+  message.set_method(prism::v1::METHOD_AUTO);
+  auto& layer = *message.mutable_profile()->mutable_backward(0);
+  layer.set_count(4);
+  layer.mutable_scatter()->set_constant(1);
+  const Prediction p = Answer(message);
+  EXPECT_NEAR(BreakdownSum(p), p.nominal_step_seconds(), 1e-12);
+  for (const auto& entry : p.breakdown()) {
+    if (entry.kind() != "data_communication") continue;
+    // The last of 16 scatters, and the 5 ms of gradient_sync.
+    EXPECT_NEAR(entry.seconds(), 1e-3 + 5e-3, 1e-12);
+    EXPECT_NEAR(entry.busy_seconds(), 16e-3 + 5e-3, 1e-12);
+  }
+  EXPECT_EQ(p.method(), prism::v1::METHOD_MONTECARLO);
+}
+
 TEST(Predict, ProfileIsFeasibleAndHasNoMemory) {
   const Prediction p = Answer(ExampleProfile());
   EXPECT_TRUE(p.feasible());

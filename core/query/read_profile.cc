@@ -9,6 +9,7 @@
 #include "core/query/limits.h"
 #include "core/query/read_distribution.h"
 #include "core/query/read_order.h"
+#include "core/query/read_streams.h"
 
 namespace prism::query {
 namespace {
@@ -32,6 +33,7 @@ class ProfileReader {
     const int64_t forward = ReadSegments(
         message_.forward(), path_.Field("forward"), profile_.forward);
     CheckWork(forward + ReadBackward());
+    ReadStreams(message_, path_, checker_, profile_);
     ReadStageScale();
     ReadDistributions();
     ReadSlowdown();
@@ -172,6 +174,7 @@ class ProfileReader {
       segment.count = checker_.Between(
           message.count(), 1, kMostRunsPerOperation, path.Field("count"));
     }
+    ReadSegmentStreams(message, path, checker_, segment);
     return segment;
   }
 

@@ -24,8 +24,9 @@ BlockSimulator::BlockSimulator(const CompiledGraph& compiled,
 
 size_t BlockSimulator::PreferredElements(const CompiledGraph& compiled) {
   const RankGrid& grid = compiled.graph->grid;
-  const size_t rows = (2 * grid.stages + compiled.plan.slots + 6) *
-                      static_cast<size_t>(grid.lanes);
+  const size_t rows =
+      (2 * grid.stages + compiled.plan.slots + 6 + compiled.stream_rows) *
+      static_cast<size_t>(grid.lanes);
   return stats::RowSize(std::clamp(kBlockBytes / (rows * sizeof(double)),
                                    kFewestElements, kMostElements));
 }
@@ -58,7 +59,7 @@ bool BlockSimulator::RunOperations(const Elements& elements, bool whole_samples,
     }
   }
   for (int stage = 0; stage < graph_.grid.stages; ++stage) {
-    DrainStreams(stage);
+    runner_.Drain(stage, clock(stage));
   }
   return true;
 }
@@ -112,40 +113,33 @@ void BlockSimulator::AwaitArrival(const PlannedOperation& planned,
                                   double* rank_clock) {
   const double* arrival = &arrival_[planned.receives * rows_];
   if (runner_.tracks_kinds()) {
-    // Of the wait, the hop's own time is communication and the rest bubble.
-    const double* hop = &hop_seconds_[planned.receives * stride_];
-    for (int lane = 0; lane < graph_.grid.lanes; ++lane) {
-      for (size_t e = 0; e < stride_; ++e) {
-        const size_t i = lane * stride_ + e;
-        const double wait = arrival[i] - rank_clock[i];
-        if (wait > 0) {
-          runner_.AddKindSeconds(planned.stage, graph_.hop_kind, lane, e,
-                                 std::min(wait, hop[e]));
-        }
-      }
-    }
+    BookHop(planned, rank_clock);
   }
   stats::MaxRows(rank_clock, arrival, rows_, rank_clock);
 }
 
-// A rank is done when its last operation and all its streams are.
-void BlockSimulator::DrainStreams(int stage) {
-  const double* streams = runner_.StreamClocks(stage);
-  if (streams == nullptr) return;
-  double* rank_clock = clock(stage);
-  for (int s = 0; s < graph_.streams; ++s) {
-    stats::MaxRows(rank_clock, streams + s * rows_, rows_, rank_clock);
+// Of the wait, the hop's own time is communication and the rest bubble.
+void BlockSimulator::BookHop(const PlannedOperation& planned,
+                             const double* rank_clock) {
+  const double* arrival = &arrival_[planned.receives * rows_];
+  const double* hop = &hop_seconds_[planned.receives * stride_];
+  for (size_t row = 0; row < rows_; ++row) {
+    KindSeconds& seconds =
+        runner_.ledger().At(planned.stage, graph_.hop_kind, row);
+    const double wait = arrival[row] - rank_clock[row];
+    seconds.busy += hop[row % stride_];
+    seconds.spent += std::clamp(wait, 0.0, hop[row % stride_]);
   }
 }
 
 // A rank closes a step when all that it has begun is done.
 void BlockSimulator::RunUpdate(const PlannedOperation& planned) {
   const int stage = planned.stage;
-  DrainStreams(stage);
+  runner_.Drain(stage, clock(stage));
   Close(stage, planned.id);
   if (planned.step != graph_.steps() - 2) return;
   std::copy_n(clock(stage), rows_, &begin_[stage * rows_]);
-  if (runner_.tracks_kinds()) runner_.ForgetKinds(stage);
+  if (runner_.tracks_kinds()) runner_.ledger().Forget(stage);
 }
 
 void BlockSimulator::RunClosing() {
@@ -161,7 +155,7 @@ void BlockSimulator::Close(int stage, uint32_t id) {
                .stage = stage,
                .stream_operation = id},
               clock(stage));
-  DrainStreams(stage);
+  runner_.Drain(stage, clock(stage));
   if (observer_ != nullptr) observer_->ClosingEnds(stage, clock(stage));
 }
 

@@ -63,7 +63,7 @@ class BlockSimulator {
   // Rows of a slot; null where it is kAbsent.
   const double* Arrival(int slot) const;
   void AwaitArrival(const PlannedOperation& planned, double* clock);
-  void DrainStreams(int stage);
+  void BookHop(const PlannedOperation& planned, const double* clock);
 
   const CompiledGraph& compiled_;
   const StepGraph& graph_;

@@ -1,5 +1,6 @@
 #include "core/step/compiled_graph.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace prism::step {
@@ -28,7 +29,25 @@ bool SpansReplicas(const StepGraph& graph, const Program& program) {
   return false;
 }
 
+size_t StreamRows(const StepGraph& graph) {
+  int64_t ends = 0;
+  for (const Program& program : graph.programs) {
+    ends = std::max(ends, FurthestAwaited(program) + 1);
+  }
+  return static_cast<size_t>(int64_t{graph.grid.stages} * graph.streams + ends);
+}
+
 }  // namespace
+
+int64_t FurthestAwaited(const Program& program) {
+  int64_t furthest = 1;
+  for (const Segment& segment : program.segments) {
+    for (const Task& task : segment.tasks) {
+      for (int64_t back : task.after) furthest = std::max(furthest, back);
+    }
+  }
+  return furthest;
+}
 
 const stats::Sampler& SamplerList::operator[](size_t index) const {
   std::call_once(state_->once, [this] {
@@ -57,9 +76,16 @@ absl::StatusOr<CompiledGraph> Compile(const StepGraph& graph) {
   compiled.factor_samplers = SamplerList(std::move(factors));
   for (const Program& program : graph.programs) {
     compiled.is_chain.push_back(IsChain(program));
+    compiled.has_streams |= !compiled.is_chain.back();
+  }
+  for (int phase = 0; phase < kPhases; ++phase) {
+    compiled.has_streams |= !graph.first_program_of[phase].empty() ||
+                            !graph.last_program_of[phase].empty() ||
+                            !graph.only_program_of[phase].empty();
   }
   // The steps of a run are simulated together.
   compiled.replicas_interact = graph.is_continuous();
+  if (compiled.has_streams) compiled.stream_rows = StreamRows(graph);
   for (const PlannedOperation& planned : compiled.plan.operations) {
     if (SpansReplicas(graph, graph.programs[planned.program])) {
       compiled.replicas_interact = true;

@@ -49,10 +49,18 @@ struct CompiledGraph {
   // By program: every task waits for the one before it alone, on stream 0, and
   // none is detached, so one clock per rank tells all.
   std::vector<bool> is_chain;
+  // Some program is no chain, or operations of one kind run different ones.
+  bool has_streams = false;
+  // Rows of one lane that streams need: clocks, and ends of the last tasks.
+  size_t stream_rows = 0;
   // Ranks of different replicas may wait for each other before the closing, or
   // close several times.
   bool replicas_interact = false;
 };
+
+// How many tasks before one of the program's the furthest that it waits for is;
+// at least 1.
+int64_t FurthestAwaited(const Program& program);
 
 // Requires: `graph` outlives the result.
 //

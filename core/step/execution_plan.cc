@@ -17,6 +17,24 @@ constexpr const char* kPhaseNames[kPhases] = {
 constexpr int kPlaces = 3;
 constexpr int kPlaceOf[kPhases] = {0, 1, 1, 2};
 
+// Phases of which one operation is the first: a backward needs parameters as
+// its input part does; and of which one is the last: it completes gradients as
+// the weight part does.
+constexpr size_t kFirstOf[kPhases] = {0, 1, 1, 2};
+constexpr size_t kLastOf[kPhases] = {0, 1, 2, 1};
+
+// Operations by virtual stage and kLastOf.
+std::vector<int> OperationsLeft(const StepGraph& graph) {
+  std::vector<int> left(kPhases * size_t(graph.virtual_stages()), 0);
+  for (const auto& order : graph.order) {
+    for (const Operation& op : order) {
+      ++left[size_t(op.virtual_stage) * kPhases +
+             kLastOf[static_cast<size_t>(op.phase)]];
+    }
+  }
+  return left;
+}
+
 // Slot of what arrived from the same stage.
 constexpr int kLocal = -2;
 
@@ -28,6 +46,8 @@ class Planner {
         next_(graph.grid.stages, 0),
         next_update_(graph.grid.stages, 0),
         next_fetch_(graph.grid.stages, 0),
+        begun_(kPhases * size_t(graph.virtual_stages()), 0),
+        left_(OperationsLeft(graph)),
         slot_(2 * size_t(graph.virtual_stages()) * graph.microbatches,
               kAbsent) {
     plan_.ids = static_cast<uint32_t>(kPlaces * graph.virtual_stages() *
@@ -127,6 +147,20 @@ class Planner {
     return slot;
   }
 
+  // The program of `op`, which is its stage's next.
+  int NextProgram(const Operation& op) {
+    const auto phase = static_cast<size_t>(op.phase);
+    const size_t at = size_t(op.virtual_stage) * kPhases;
+    const bool first = begun_[at + kFirstOf[phase]]++ == 0;
+    const bool last = --left_[at + kLastOf[phase]] == 0;
+    const auto& programs = first && last ? graph_.only_program_of[phase]
+                           : first       ? graph_.first_program_of[phase]
+                           : last        ? graph_.last_program_of[phase]
+                                         : graph_.program_of[phase];
+    if (!programs.empty()) return programs[op.virtual_stage];
+    return graph_.program_of[phase][op.virtual_stage];
+  }
+
   // Returns the stage that can now go on, or kAbsent.
   int RunNext(int stage) {
     const Operation& op = graph_.order[stage][next_[stage]++];
@@ -134,7 +168,7 @@ class Planner {
     PlannedOperation planned{
         .operation = op,
         .stage = stage,
-        .program = graph_.program_of[phase][op.virtual_stage],
+        .program = NextProgram(op),
         .id = static_cast<uint32_t>(
             (kPlaceOf[phase] * graph_.virtual_stages() + op.virtual_stage) *
                 graph_.microbatches +
@@ -185,6 +219,8 @@ class Planner {
   // By stage, index into its updates and fetches.
   std::vector<int> next_update_;
   std::vector<size_t> next_fetch_;
+  // By virtual stage and phase, as numbered above.
+  std::vector<int> begun_, left_;
   std::vector<int> slot_;  // arrivals under way, kAbsent before they are sent
   std::vector<int> free_;
   ExecutionPlan plan_;

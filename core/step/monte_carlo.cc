@@ -77,7 +77,8 @@ class Simulation {
     const size_t block =
         compiled_.replicas_interact ? whole : std::min(block_, whole);
     const size_t rows =
-        (3 * grid.stages + compiled_.plan.slots + 8) * size_t(grid.lanes);
+        (3 * grid.stages + compiled_.plan.slots + 8 + compiled_.stream_rows) *
+        size_t(grid.lanes);
     return (rows * block + 2 * size_t(grid.stages) * grid.lanes * whole) *
            sizeof(double) * executor_.concurrency();
   }

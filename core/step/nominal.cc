@@ -27,13 +27,13 @@ std::vector<int> DistinctReplicas(const CompiledGraph& compiled) {
   for (const auto& factors : graph.group_factor) {
     has_paths = has_paths || !factors.empty();
   }
+  if (has_paths) return all;
+  if (graph.slowdown.empty()) return {0};
   for (const Group& group : graph.groups) {
     if (group.spans_replicas() && group.replica_count != replicas) {
       return all;
     }
   }
-  if (has_paths) return all;
-  if (graph.slowdown.empty()) return {0};
   const size_t size = size_t(graph.grid.stages) * graph.grid.lanes;
   std::map<std::vector<double>, int> kinds;
   for (int r = 0; r < replicas; ++r) {
@@ -71,18 +71,19 @@ NominalStep Summary(const StepGraph& graph, const Elements& elements,
     }
   }
   step.seconds -= begin;
-  double busy = 0;
+  double spent = 0;
   for (size_t kind = 0; kind < graph.kinds.size(); ++kind) {
-    const double seconds = simulator.runner().KindSeconds(
-        stage, static_cast<int>(kind), lane, element);
-    step.by_kind[graph.kinds[kind]] += seconds;
-    busy += seconds;
+    const KindSeconds& seconds = simulator.runner().ledger().At(
+        stage, kind, lane * elements.stride() + element);
+    step.by_kind[graph.kinds[kind]] += seconds.spent;
+    step.busy_by_kind[graph.kinds[kind]] += seconds.busy;
+    spent += seconds.spent;
   }
   // In a continuous run the rank may have begun its step before the last did.
-  if (busy > step.seconds) {
-    for (auto& [kind, seconds] : step.by_kind) seconds *= step.seconds / busy;
+  if (spent > step.seconds) {
+    for (auto& [kind, seconds] : step.by_kind) seconds *= step.seconds / spent;
   }
-  step.by_kind["bubble"] += std::max(0.0, step.seconds - busy);
+  step.by_kind["bubble"] += std::max(0.0, step.seconds - spent);
   return step;
 }
 

@@ -18,11 +18,6 @@ constexpr uint32_t kFactorStreams = 1u << 31;
 // The first coordinate: draws of groups beside those of single ranks.
 constexpr uint32_t kGroupSlots = 1u << 31;
 
-bool UsesStreams(const CompiledGraph& compiled) {
-  return std::find(compiled.is_chain.begin(), compiled.is_chain.end(), false) !=
-         compiled.is_chain.end();
-}
-
 void MultiplyBy(const double* factor, size_t n, double* row) {
   for (size_t i = 0; i < n; ++i) row[i] *= factor[i];
 }
@@ -52,18 +47,29 @@ void ProgramRunner::BeginBlock(const Elements& elements, bool whole_samples) {
   DrawSharedFactors();
   BuildRankFactors();
   BuildGroupLayouts();
-  if (UsesStreams(compiled_)) {
-    stream_clock_.assign(graph_.grid.stages * graph_.streams * rows_, 0);
-  }
-  before_.resize(rows_);
+  BeginStreams();
   if (track_kinds_) {
-    kind_seconds_.assign(graph_.grid.stages * graph_.kinds.size() * rows_, 0);
+    latest_kind_.resize(rows_);
+    ledger_.Reset(graph_.grid.stages, graph_.kinds.size(), rows_);
   }
 }
 
-double* ProgramRunner::StreamClocks(int stage) {
-  if (stream_clock_.empty()) return nullptr;
-  return &stream_clock_[stage * graph_.streams * rows_];
+void ProgramRunner::BeginStreams() {
+  before_.resize(rows_);
+  work_.resize(rows_);
+  if (!compiled_.has_streams) return;
+  const size_t stages = graph_.grid.stages;
+  stream_clock_.assign(stages * graph_.streams * rows_, 0);
+  stream_kind_.assign(stages * graph_.streams, 0);
+  if (graph_.overlap_slowdown == 1) return;
+  busy_times_.resize(stages);
+  for (BusyTimes& times : busy_times_) {
+    times.Reset(graph_.streams, rows_, graph_.overlap_slowdown);
+  }
+}
+
+double* ProgramRunner::StreamClock(int stage, int stream) {
+  return &stream_clock_[(stage * graph_.streams + stream) * rows_];
 }
 
 void ProgramRunner::DrawFactorRow(const SharedFactor& factor, int index,
@@ -199,8 +205,13 @@ void ProgramRunner::Run(const ProgramContext& context, double* clock) {
   own_space_.next_slot = 0;
   for (Space& space : group_space_) space.next_slot = 0;
   const Program& program = graph_.programs[context.program];
-  if (compiled_.is_chain[context.program] && stream_clock_.empty()) {
+  if (!compiled_.has_streams) {
     RunChain(program, clock);
+  } else if (compiled_.is_chain[context.program] && busy_times_.empty()) {
+    double* stream = StreamClock(context.stage, 0);
+    if (!program.segments.empty()) stats::MaxRows(clock, stream, rows_, clock);
+    RunChain(program, clock);
+    std::copy_n(clock, rows_, stream);
   } else {
     RunStreams(program, clock);
   }
@@ -209,71 +220,135 @@ void ProgramRunner::Run(const ProgramContext& context, double* clock) {
 void ProgramRunner::RunChain(const Program& program, double* clock) {
   for (const Segment& segment : program.segments) {
     for (int64_t i = 0; i < segment.count; ++i) {
-      for (const Task& task : segment.tasks) {
-        if (track_kinds_ || observer_ != nullptr) {
-          std::copy_n(clock, rows_, before_.data());
-        }
-        if (task.group == kNoGroup) {
-          AddOwnDraw(task, clock);
-        } else {
-          AddGroupDraw(task, clock);
-        }
-        if (track_kinds_) RecordKind(task.kind, before_.data(), clock);
-        if (observer_ != nullptr) {
-          observer_->TaskEnds(task, before_.data(), clock);
-        }
-      }
+      for (const Task& task : segment.tasks) RunTask(task, clock);
     }
   }
+}
+
+bool ProgramRunner::IsSlowed(const Task& task) const {
+  return !busy_times_.empty() && task.stream == 0 && task.group == kNoGroup &&
+         task.factor_class == FactorClass::kCompute;
+}
+
+// Moves `end` from when a rank is ready for the task to when it has ended.
+void ProgramRunner::RunTask(const Task& task, double* end) {
+  const bool slows = !busy_times_.empty() && task.stream != 0 &&
+                     task.factor_class == FactorClass::kNetwork;
+  const auto& stage = context_.stage;
+  if (track_kinds_ || observer_ != nullptr) {
+    std::copy_n(end, rows_, before_.data());
+  }
+  if (slows || track_kinds_) {
+    if (task.group != kNoGroup) Meet(task, end);
+    begin_.assign(end, end + rows_);
+  }
+  if (IsSlowed(task)) {
+    begin_.assign(end, end + rows_);
+    std::fill_n(work_.data(), rows_, 0.0);
+    AddOwnDraw(task, work_.data());
+    busy_times_[stage].Stretch(begin_.data(), work_.data(), end);
+  } else if (task.group == kNoGroup) {
+    AddOwnDraw(task, end);
+  } else {
+    AddGroupDraw(task, end);
+  }
+  if (slows) busy_times_[stage].Add(task.stream, begin_.data(), end);
+  if (observer_ != nullptr) observer_->TaskEnds(task, before_.data(), end);
+  if (!track_kinds_) return;
+  ledger_.AddBusy(stage, task.kind, begin_.data(), end);
+  if (task.stream == 0) ledger_.Spend(stage, task.kind, before_.data(), end);
 }
 
 // With several streams a task starts at the latest of its stream's clock and
 // the ends of what it waits for. The ends of the last few tasks are kept in a
 // ring; the operation ends with the last task that is not detached.
 void ProgramRunner::RunStreams(const Program& program, double* clock) {
-  int depth = 1;
-  for (const Segment& segment : program.segments) {
-    for (const Task& task : segment.tasks) {
-      for (int back : task.after) depth = std::max(depth, back);
-    }
-  }
+  ring_ = FurthestAwaited(program) + 1;
+  tasks_run_ = 0;
   start_.assign(clock, clock + rows_);
-  ends_.resize((depth + 1) * rows_);
-  double* streams = StreamClocks(context_.stage);
-  int64_t index = 0;
+  ends_.resize(ring_ * rows_);
+  end_kinds_.resize(ring_);
   for (const Segment& segment : program.segments) {
     for (int64_t i = 0; i < segment.count; ++i) {
       for (const Task& task : segment.tasks) {
-        double* end = &ends_[index % (depth + 1) * rows_];
-        double* stream = streams + task.stream * rows_;
-        std::copy_n(stream, rows_, end);
-        for (int back : task.after) {
-          const double* awaited =
-              back > index ? start_.data()
-                           : &ends_[(index - back) % (depth + 1) * rows_];
-          stats::MaxRows(end, awaited, rows_, end);
-        }
-        if (task.after.empty()) {
-          stats::MaxRows(end, start_.data(), rows_, end);
-        }
-        if (observer_ != nullptr) std::copy_n(end, rows_, before_.data());
-        if (task.group == kNoGroup) {
-          AddOwnDraw(task, end);
-        } else {
-          AddGroupDraw(task, end);
-        }
-        if (observer_ != nullptr) {
-          observer_->TaskEnds(task, before_.data(), end);
-        }
-        std::copy_n(end, rows_, stream);
+        double* end = &ends_[tasks_run_ % ring_ * rows_];
+        Await(task, end);
+        RunTask(task, end);
+        std::copy_n(end, rows_, StreamClock(context_.stage, task.stream));
         if (!task.detached) {
-          if (track_kinds_) std::copy_n(clock, rows_, before_.data());
+          if (track_kinds_) NoteLatest(task.kind, end, clock);
           stats::MaxRows(clock, end, rows_, clock);
-          if (track_kinds_) RecordKind(task.kind, before_.data(), clock);
         }
-        ++index;
+        end_kinds_[tasks_run_++ % ring_] = task.kind;
       }
     }
+  }
+  if (track_kinds_) BookOperationEnd(clock);
+}
+
+// The end of the task `back` before the one under way, or the program's start.
+const double* ProgramRunner::EndOfTask(int64_t back) const {
+  return back > tasks_run_ ? start_.data()
+                           : &ends_[(tasks_run_ - back) % ring_ * rows_];
+}
+
+// `end` becomes when the rank is ready for the task.
+void ProgramRunner::Await(const Task& task, double* end) {
+  std::copy_n(StreamClock(context_.stage, task.stream), rows_, end);
+  for (int back : task.after) {
+    stats::MaxRows(end, EndOfTask(back), rows_, end);
+  }
+  if (task.after.empty()) stats::MaxRows(end, start_.data(), rows_, end);
+  if (track_kinds_) {
+    stream_kind_[context_.stage * graph_.streams + task.stream] = task.kind;
+    if (task.stream == 0) BookWait(task);
+  }
+}
+
+// What the first stream waits counts to the kind that it waits for last.
+void ProgramRunner::BookWait(const Task& task) {
+  const double* stream = StreamClock(context_.stage, 0);
+  for (size_t row = 0; row < rows_; ++row) {
+    double latest = std::max(start_[row], stream[row]);
+    const double free = latest;
+    int kind = 0;
+    for (int back : task.after) {
+      const double end = EndOfTask(back)[row];
+      if (back > tasks_run_ || end <= latest) continue;
+      latest = end;
+      kind = end_kinds_[(tasks_run_ - back) % ring_];
+    }
+    ledger_.At(context_.stage, kind, row).spent += latest - free;
+  }
+}
+
+void ProgramRunner::NoteLatest(int kind, const double* end,
+                               const double* clock) {
+  for (size_t row = 0; row < rows_; ++row) {
+    if (end[row] > clock[row]) latest_kind_[row] = kind;
+  }
+}
+
+// What an operation waits for after its first stream is done.
+void ProgramRunner::BookOperationEnd(const double* clock) {
+  const double* stream = StreamClock(context_.stage, 0);
+  for (size_t row = 0; row < rows_; ++row) {
+    const double free = std::max(start_[row], stream[row]);
+    if (clock[row] <= free) continue;
+    ledger_.At(context_.stage, latest_kind_[row], row).spent +=
+        clock[row] - free;
+  }
+}
+
+void ProgramRunner::Drain(int stage, double* clock) {
+  if (!compiled_.has_streams) return;
+  for (int s = 0; s < graph_.streams; ++s) {
+    const double* stream = StreamClock(stage, s);
+    if (track_kinds_) {
+      ledger_.Spend(stage, stream_kind_[stage * graph_.streams + s], clock,
+                    stream);
+    }
+    stats::MaxRows(clock, stream, rows_, clock);
   }
 }
 
@@ -359,6 +434,25 @@ const double* ProgramRunner::GroupDraws(const Sampler& sampler, int group) {
   return draws_.data();
 }
 
+// All members' clocks become the latest of them.
+void ProgramRunner::Meet(const Task& task, double* clock) {
+  const Group& group = graph_.groups[task.group];
+  const int span = group.lane_stride * group.lane_count;
+  for (int lane = 0; lane < lanes_; ++lane) {
+    if (lane % span >= group.lane_stride) continue;
+    SynchroniseGroup(task, lane, clock);
+    CopyToMembers(group, lane, clock);
+  }
+}
+
+void ProgramRunner::CopyToMembers(const Group& group, int leader_lane,
+                                  double* clock) {
+  for (int member = 1; member < group.lane_count; ++member) {
+    std::copy_n(clock + leader_lane * stride_, stride_,
+                clock + (leader_lane + member * group.lane_stride) * stride_);
+  }
+}
+
 void ProgramRunner::AddGroupDraw(const Task& task, double* clock) {
   const Sampler& sampler = compiled_.samplers[task.distribution];
   const bool constant = mode_ == DrawMode::kNominal || sampler.is_constant();
@@ -371,10 +465,7 @@ void ProgramRunner::AddGroupDraw(const Task& task, double* clock) {
     if (lane % span >= group.lane_stride) continue;
     SynchroniseGroup(task, lane, clock);
     AddGroupLaneDraw(task, lane, draws, clock);
-    for (int member = 1; member < group.lane_count; ++member) {
-      std::copy_n(clock + lane * stride_, stride_,
-                  clock + (lane + member * group.lane_stride) * stride_);
-    }
+    CopyToMembers(group, lane, clock);
   }
 }
 
@@ -486,30 +577,6 @@ void ProgramRunner::Send(const PlannedOperation& planned, const double* clock,
       arrival[lane * stride_ + e] = clock[lane * stride_ + e] + hop[e];
     }
   }
-}
-
-void ProgramRunner::RecordKind(int kind, const double* before,
-                               const double* after) {
-  double* rows =
-      &kind_seconds_[(context_.stage * graph_.kinds.size() + kind) * rows_];
-  for (size_t i = 0; i < rows_; ++i) rows[i] += after[i] - before[i];
-}
-
-double ProgramRunner::KindSeconds(int stage, int kind, int lane,
-                                  size_t element) const {
-  return kind_seconds_[(stage * graph_.kinds.size() + kind) * rows_ +
-                       lane * stride_ + element];
-}
-
-void ProgramRunner::AddKindSeconds(int stage, int kind, int lane,
-                                   size_t element, double seconds) {
-  kind_seconds_[(stage * graph_.kinds.size() + kind) * rows_ + lane * stride_ +
-                element] += seconds;
-}
-
-void ProgramRunner::ForgetKinds(int stage) {
-  const size_t size = graph_.kinds.size() * rows_;
-  std::fill_n(&kind_seconds_[stage * size], size, 0.0);
 }
 
 }  // namespace prism::step

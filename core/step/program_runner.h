@@ -13,6 +13,8 @@
 #include "core/step/compiled_graph.h"
 #include "core/step/elements.h"
 #include "core/step/step_observer.h"
+#include "core/step/streams/busy_times.h"
+#include "core/step/streams/kind_ledger.h"
 
 namespace prism::step {
 
@@ -47,9 +49,8 @@ class ProgramRunner {
   // with the ranks' clocks before and after.
   void Run(const ProgramContext& context, double* clock);
 
-  // Stream clocks of `stage`, [stream][lane][element]; null where the graph
-  // has one stream and no detached tasks.
-  double* StreamClocks(int stage);
+  // Moves `clock` on to when all streams of the ranks of `stage` are done.
+  void Drain(int stage, double* clock);
 
   // arrival[lane][element] = clock + one draw of the hop per element.
   void Send(const PlannedOperation& planned, const double* clock,
@@ -58,15 +59,10 @@ class ProgramRunner {
   // Shows tasks; null: to nobody. See BlockSimulator::Observe.
   void Observe(StepObserver* observer) { observer_ = observer; }
 
-  // Nominal mode only: where the time went, rows [kind][lane][element] by
-  // stage; waiting is the rest. Starts at zero with each block and where it is
-  // forgotten.
+  // Nominal mode only: books from each block on where the time went.
   void TrackKinds() { track_kinds_ = true; }
   bool tracks_kinds() const { return track_kinds_; }
-  double KindSeconds(int stage, int kind, int lane, size_t element) const;
-  void AddKindSeconds(int stage, int kind, int lane, size_t element,
-                      double seconds);
-  void ForgetKinds(int stage);
+  KindLedger& ledger() { return ledger_; }
 
  private:
   // A pair of rows of uniforms: the second is kept for the next draw.
@@ -94,19 +90,29 @@ class ProgramRunner {
                      double* row);
   void BuildRankFactors();
   void BuildGroupLayouts();
+  void BeginStreams();
   void SelectFactors(const ProgramContext& context);
 
   void RunChain(const Program& program, double* clock);
   void RunStreams(const Program& program, double* clock);
+  void RunTask(const Task& task, double* end);
+  void Await(const Task& task, double* end);
+  const double* EndOfTask(int64_t back) const;
+  bool IsSlowed(const Task& task) const;
+  void BookWait(const Task& task);
+  void NoteLatest(int kind, const double* end, const double* clock);
+  void BookOperationEnd(const double* clock);
+  double* StreamClock(int stage, int stream);
   void AddOwnDraw(const Task& task, double* clock);
   void AddGroupDraw(const Task& task, double* clock);
+  void Meet(const Task& task, double* clock);
+  void CopyToMembers(const Group& group, int leader_lane, double* clock);
   void SynchroniseGroup(const Task& task, int leader_lane, double* clock);
   void AddGroupLaneDraw(const Task& task, int leader_lane, const double* draws,
                         double* clock);
   const double* OwnDraws(const stats::Sampler& sampler);
   const double* GroupDraws(const stats::Sampler& sampler, int group);
   double GroupFactor(int group, int leader_lane, size_t element) const;
-  void RecordKind(int kind, const double* before, const double* after);
 
   const StepGraph& graph_;
   const CompiledGraph& compiled_;
@@ -136,13 +142,22 @@ class ProgramRunner {
   std::vector<Space> group_space_;  // by group
   std::vector<double> draws_;
   std::vector<double> row_;
-  std::vector<double> before_;
+  // Of the task under way: when the rank was ready, when the task started.
+  std::vector<double> before_, begin_;
+  // The program under way: its start, a ring of the last tasks' ends and kinds,
+  // how many tasks have run; the kind of the task that ended last, by row.
   std::vector<double> start_, ends_;
+  std::vector<int> end_kinds_, latest_kind_;
+  int64_t ring_ = 1;
+  int64_t tasks_run_ = 0;
+  std::vector<BusyTimes> busy_times_;  // by stage, where overlap slows
+  std::vector<double> work_;
   stats::Sampler::Scratch scratch_;
 
   StepObserver* observer_ = nullptr;
   bool track_kinds_ = false;
-  std::vector<double> kind_seconds_;
+  KindLedger ledger_;
+  std::vector<int> stream_kind_;  // of the last task, [stage][stream]
 };
 
 }  // namespace prism::step

@@ -30,10 +30,38 @@ class ProfileMaker {
     if (Chance(0.5)) profile_.microbatch_load = Law(1);
     if (Chance(0.5)) SetSlowRanks();
     if (Chance(0.5)) SetStageScale();
+    return profile_;
+  }
+
+  StepProfile MakeWithStreams() {
+    Make();
+    profile_.data = Between(1, 2) * Between(1, 2);
+    profile_.slowdown.clear();
+    if (Chance(0.5)) SetSlowRanks();
+    if (Chance(0.4) && profile_.data % 2 == 0) {
+      profile_.shard = profile_.data / 2;
+    }
+    const bool hybrid = profile_.shard > 0;
+    for (auto* segments :
+         {&profile_.forward, &profile_.backward, &profile_.backward_input,
+          &profile_.backward_weight}) {
+      for (ProfileSegment& segment : *segments) AddStreams(hybrid, segment);
+    }
+    profile_.prefetch = Between(0, 4);
+    profile_.gather_once = Chance(0.2);
+    profile_.scatter_once = Chance(0.3);
+    if (Chance(0.5)) profile_.overlap_slowdown = Real(1, 1.5);
     return std::move(profile_);
   }
 
  private:
+  void AddStreams(bool hybrid, ProfileSegment& segment) {
+    if (Chance(0.6)) segment.gather = Law(0.7);
+    if (Chance(0.6)) segment.scatter = Law(0.7);
+    if (segment.scatter && (hybrid || Chance(0.1))) segment.reduce = Law(0.5);
+    segment.overlap = segment.sync != Sync::kData && Chance(0.3);
+  }
+
   int Between(int low, int high) {
     return std::uniform_int_distribution<int>(low, high)(generator_);
   }
@@ -170,6 +198,10 @@ StepProfile RandomProfile(uint64_t seed) { return ProfileMaker(seed).Make(); }
 
 StepProfile RandomSteadyProfile(uint64_t seed) {
   return ProfileMaker(seed, true).Make();
+}
+
+StepProfile RandomStreamProfile(uint64_t seed) {
+  return ProfileMaker(seed).MakeWithStreams();
 }
 
 }  // namespace prism::step

@@ -17,6 +17,12 @@ StepProfile RandomProfile(uint64_t seed);
 // quarter of that: what the structured method can nearly always answer.
 StepProfile RandomSteadyProfile(uint64_t seed);
 
+// RandomProfile(seed) with communication beside computation: gathers and
+// scatters of whole or of sharded data groups, once or in every operation, up
+// to 4 runs ahead, reductions between copies, collectives that overlap, and
+// computation slowed by what runs beside it.
+StepProfile RandomStreamProfile(uint64_t seed);
+
 }  // namespace prism::step
 
 #endif  // PRISM_CORE_STEP_RANDOM_PROFILE_H_

@@ -25,8 +25,11 @@ absl::StatusOr<StepTime> SimulateBy(Method method,
                                     const SimulationOptions& options,
                                     const base::Budget& budget,
                                     base::Executor& executor) {
-  // Nothing is known of a continuous run's period but what samples tell.
-  if (method == Method::kAuto && !compiled.graph->is_continuous()) {
+  // Nothing is known of streams, and of a continuous run's period, but what
+  // samples tell.
+  const bool has_structure =
+      !compiled.has_streams && !compiled.graph->is_continuous();
+  if (method == Method::kAuto && has_structure) {
     auto time = compiled.replicas_interact
                     ? SimulateSharded(compiled, options, budget, executor)
                     : SimulateStructured(compiled, options, budget, executor);

@@ -44,9 +44,13 @@ absl::StatusOr<StepTime> Simulate(const StepGraph& graph,
 
 struct NominalStep {
   double seconds = 0;
-  // Seconds of `seconds` by StepGraph::kinds along the stage that ends last,
-  // plus "bubble": what that stage waited. They sum to `seconds`.
+  // Seconds of `seconds` by StepGraph::kinds on the rank that ends last, plus
+  // "bubble": what it waited for others. They sum to `seconds`. Communication
+  // beside computation counts as far as computation waited for it.
   std::map<std::string, double> by_kind;
+  // How long tasks of each of StepGraph::kinds ran on that rank, beside others
+  // or not: at most as much of a kind is hidden as this exceeds `by_kind`.
+  std::map<std::string, double> busy_by_kind;
 };
 
 // The step with every draw and shared factor at its stated mean; slowdown,

@@ -47,6 +47,18 @@ absl::Status CheckTask(const StepGraph& graph, const Task& task) {
   return absl::OkStatus();
 }
 
+// Whether `programs` has one for each virtual stage that has the phase.
+bool AreProgramsOf(const StepGraph& graph, int phase,
+                   const std::vector<int>& programs) {
+  if (programs.empty()) return true;
+  if (programs.size() != graph.stage_of.size()) return false;
+  for (size_t u = 0; u < programs.size(); ++u) {
+    if (graph.program_of[phase][u] == -1) continue;
+    if (!IsIndex(programs[u], graph.programs.size())) return false;
+  }
+  return true;
+}
+
 absl::Status CheckPrograms(const StepGraph& graph) {
   for (const Program& program : graph.programs) {
     for (const Segment& segment : program.segments) {
@@ -64,6 +76,16 @@ absl::Status CheckPrograms(const StepGraph& graph) {
     for (int program : graph.program_of[phase]) {
       if (program != -1 && !IsIndex(program, graph.programs.size())) {
         return Broken("program_of is out of range");
+      }
+    }
+    for (const auto* list :
+         {&graph.first_program_of[phase], &graph.last_program_of[phase],
+          &graph.only_program_of[phase]}) {
+      if (graph.is_continuous() && !list->empty()) {
+        return Broken("a continuous run has first or last programs");
+      }
+      if (!AreProgramsOf(graph, phase, *list)) {
+        return Broken("a first or last program is not one of its phase");
       }
     }
   }
@@ -125,6 +147,10 @@ absl::Status CheckHopsAndFactors(const StepGraph& graph) {
   }
   if (!IsIndex(graph.hop_kind, graph.kinds.size())) {
     return Broken("hop_kind is out of range");
+  }
+  if (!(graph.overlap_slowdown >= 1) ||
+      !std::isfinite(graph.overlap_slowdown)) {
+    return Broken("overlap_slowdown is below 1 or not finite");
   }
   const size_t ranks = graph.grid.ranks();
   if (!AreFactors(graph.slowdown, ranks) ||

@@ -113,6 +113,8 @@ struct Task {
   bool detached = false;
   // Index into StepGraph::kinds.
   int kind = 0;
+
+  bool operator==(const Task&) const = default;
 };
 
 // Tasks that run `count` times in a row.
@@ -159,6 +161,15 @@ struct StepGraph {
   // [phase][virtual stage] -> index into programs; -1 where no micro-batch runs
   // the phase. An inner list may be empty: all -1.
   std::array<std::vector<int>, kPhases> program_of;
+  // The same for operations that are, in the order of the stage, the first or
+  // the last of their kind on the virtual stage, or its only one, where they
+  // run another program. A backward is of a kind with input parts when it comes
+  // to the first, as both need the weights, and with weight parts when it comes
+  // to the last, as both complete their gradients. Empty: none does, as in
+  // continuous runs.
+  std::array<std::vector<int>, kPhases> first_program_of;
+  std::array<std::vector<int>, kPhases> last_program_of;
+  std::array<std::vector<int>, kPhases> only_program_of;
   // Virtual stage -> factor on its compute draws, above 0. Empty: all 1.
   std::vector<double> stage_scale;
 
@@ -192,6 +203,10 @@ struct StepGraph {
   int fetch = 0;  // index into programs
 
   std::vector<SharedFactor> shared_factors;
+
+  // Factor, at least 1, on the time that kCompute tasks of stream 0 take while
+  // a kNetwork task runs on another stream of the rank.
+  double overlap_slowdown = 1;
 
   // Rank -> factor on its compute and optimizer draws, above 0. Empty: all 1.
   std::vector<double> slowdown;

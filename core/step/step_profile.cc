@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <utility>
 
 #include "core/base/check.h"
 #include "core/step/schedules/round_robin.h"
+#include "core/step/streams/stream_program.h"
 
 namespace prism::step {
 namespace {
@@ -14,6 +16,12 @@ constexpr double kSecondsPerMillisecond = 1e-3;
 
 constexpr int kTensorGroup = 0;
 constexpr int kDataGroup = 1;
+// Gathers and scatters have groups of their own, though of the same ranks: the
+// draws of a group are numbered, and with more prefetching neither kind's
+// numbers change.
+constexpr int kGatherGroup = 2;
+constexpr int kScatterGroup = 3;
+constexpr int kCopiesGroup = 4;
 
 enum Kind {
   kCompute,
@@ -23,6 +31,27 @@ enum Kind {
   kOptimizer,
   kParameterUpload  // where there is any
 };
+
+bool AnySegment(const StepProfile& profile,
+                const std::function<bool(const ProfileSegment&)>& is) {
+  for (const auto* segments :
+       {&profile.forward, &profile.backward, &profile.backward_input,
+        &profile.backward_weight}) {
+    if (std::any_of(segments->begin(), segments->end(), is)) return true;
+  }
+  return false;
+}
+
+bool Gathers(const ProfileSegment& segment) {
+  return segment.gather.has_value();
+}
+bool Scatters(const ProfileSegment& segment) {
+  return segment.scatter.has_value();
+}
+bool Reduces(const ProfileSegment& segment) {
+  return segment.reduce.has_value();
+}
+bool Overlaps(const ProfileSegment& segment) { return segment.overlap; }
 
 class GraphBuilder {
  public:
@@ -34,6 +63,7 @@ class GraphBuilder {
                     "pipeline_communication", "optimizer"};
     graph_.groups = {{.lane_count = profile_.tensor},
                      {.replica_count = profile_.data}};
+    AddStreams();
     AddStages();
     AddClosing();
     AddHops();
@@ -96,11 +126,8 @@ class GraphBuilder {
   // Virtual stages of a round-robin run are the executions of a step.
   void AddExecutions() {
     const int executions = graph_.virtual_stages();
-    const int backward = static_cast<int>(graph_.programs.size());
-    graph_.programs.emplace_back();
-    for (const auto* segments : SegmentsOf(Phase::kBackward)) {
-      AddSegments(*segments);
-    }
+    const int backward =
+        AddProgram(SequentialProgram(TasksOf(Phase::kBackward)));
     std::vector<double> scale;
     for (int k = 0; k < executions; ++k) {
       const Execution execution = ExecutionAt(k, executions / 2);
@@ -130,15 +157,75 @@ class GraphBuilder {
     return task;
   }
 
-  // Appends the segments to the last program.
-  void AddSegments(const std::vector<ProfileSegment>& segments) {
-    for (const ProfileSegment& segment : segments) {
-      const Task compute{.distribution = AddSeconds(segment.compute),
-                         .factor_class = FactorClass::kCompute,
-                         .kind = kCompute};
-      graph_.programs.back().segments.push_back(
-          {"", {compute, CollectiveTask(segment)}, segment.count});
+  void AddStreams() {
+    if (AnySegment(profile_, Gathers) || AnySegment(profile_, Scatters)) {
+      graph_.streams = kDataStream + 1;
+      const int shard = profile_.shard == 0 ? profile_.data : profile_.shard;
+      const Group shards{.replica_count = shard};
+      const Group copies{.replica_stride = shard,
+                         .replica_count = profile_.data / shard};
+      graph_.groups.insert(graph_.groups.end(), {shards, shards, copies});
     }
+    if (AnySegment(profile_, Reduces)) graph_.streams = kCopiesStream + 1;
+    if (AnySegment(profile_, Overlaps)) graph_.streams = kTensorStream + 1;
+    streams_ = graph_.streams;
+    if (streams_ > 1) graph_.overlap_slowdown = profile_.overlap_slowdown;
+  }
+
+  std::optional<Task> DataTask(const std::optional<stats::Distribution>& law,
+                               int group) {
+    if (!law) return std::nullopt;
+    return Task{.distribution = AddSeconds(*law),
+                .factor_class = FactorClass::kNetwork,
+                .group = group,
+                .kind = kDataCommunication};
+  }
+
+  SegmentTasks TasksOf(const ProfileSegment& segment) {
+    SegmentTasks tasks;
+    tasks.compute = {.distribution = AddSeconds(segment.compute),
+                     .factor_class = FactorClass::kCompute,
+                     .kind = kCompute};
+    tasks.collective = CollectiveTask(segment);
+    if (segment.sync == Sync::kData && streams_ > kDataStream) {
+      tasks.collective->stream = kDataStream;
+    } else if (streams_ > kTensorStream) {
+      tasks.collective->stream = kTensorStream;
+    }
+    tasks.overlaps = segment.overlap;
+    tasks.gather = DataTask(segment.gather, kGatherGroup);
+    tasks.scatter = DataTask(segment.scatter, kScatterGroup);
+    tasks.reduce = DataTask(segment.reduce, kCopiesGroup);
+    tasks.count = segment.count;
+    return tasks;
+  }
+
+  int AddProgram(Program program) {
+    graph_.programs.push_back(std::move(program));
+    return static_cast<int>(graph_.programs.size()) - 1;
+  }
+
+  Program SequentialProgram(const std::vector<SegmentTasks>& segments) {
+    Program program;
+    for (const SegmentTasks& tasks : segments) {
+      program.segments.push_back(
+          {"", {tasks.compute, *tasks.collective}, tasks.count});
+    }
+    return program;
+  }
+
+  // The program of an operation that is the first or the last of its kind on
+  // its virtual stage, or neither.
+  int AddStreamProgram(std::vector<SegmentTasks> segments, bool first,
+                       bool last) {
+    for (SegmentTasks& tasks : segments) {
+      if (profile_.gather_once && !first) tasks.gather.reset();
+      if (profile_.scatter_once && !last) {
+        tasks.scatter.reset();
+        tasks.reduce.reset();
+      }
+    }
+    return AddProgram(UnrollRuns(segments, profile_.prefetch));
   }
 
   using SegmentLists = std::vector<const std::vector<ProfileSegment>*>;
@@ -164,15 +251,39 @@ class GraphBuilder {
           runs[phase].end()) {
         continue;
       }
-      const int program = static_cast<int>(graph_.programs.size());
-      graph_.programs.emplace_back();
-      for (const auto* segments : SegmentsOf(static_cast<Phase>(phase))) {
-        AddSegments(*segments);
-      }
+      const std::vector<SegmentTasks> tasks =
+          TasksOf(static_cast<Phase>(phase));
+      const int program =
+          streams_ > 1 ? AddStreamPrograms(tasks, phase, runs[phase].size())
+                       : AddProgram(SequentialProgram(tasks));
       for (const bool is_run : runs[phase]) {
         graph_.program_of[phase].push_back(is_run ? program : -1);
       }
     }
+  }
+
+  std::vector<SegmentTasks> TasksOf(Phase phase) {
+    std::vector<SegmentTasks> tasks;
+    for (const auto* segments : SegmentsOf(phase)) {
+      for (const ProfileSegment& segment : *segments) {
+        tasks.push_back(TasksOf(segment));
+      }
+    }
+    return tasks;
+  }
+
+  // Returns the program of operations that are neither first nor last.
+  int AddStreamPrograms(const std::vector<SegmentTasks>& tasks, int phase,
+                        size_t stages) {
+    const auto set = [&](std::vector<int>& programs, bool first, bool last) {
+      programs.assign(stages, AddStreamProgram(tasks, first, last));
+    };
+    if (profile_.gather_once || profile_.scatter_once) {
+      set(graph_.first_program_of[phase], true, false);
+      set(graph_.last_program_of[phase], false, true);
+      set(graph_.only_program_of[phase], true, true);
+    }
+    return AddStreamProgram(tasks, false, false);
   }
 
   void AddClosing() {
@@ -213,6 +324,8 @@ class GraphBuilder {
 
   const StepProfile& profile_;
   StepGraph graph_;
+  // Of communication beside computation; uploads have one of their own.
+  int streams_ = 1;
 };
 
 }  // namespace

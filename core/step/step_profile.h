@@ -24,6 +24,14 @@ struct ProfileSegment {
   stats::Distribution collective;  // ms
   Sync sync = Sync::kNone;         // kData only where pipeline is 1
   int64_t count = 1;               // at least 1
+  // The next run of a segment computes beside the collective; not with kData.
+  bool overlap = false;
+  // Communication of each run on the data stream, ms: parameters gathered
+  // before its computation, gradients scattered behind it, and those reduced
+  // between the copies of a shard (only with `scatter`). Absent: none.
+  std::optional<stats::Distribution> gather = std::nullopt;
+  std::optional<stats::Distribution> scatter = std::nullopt;
+  std::optional<stats::Distribution> reduce = std::nullopt;
 };
 
 struct StepProfile {
@@ -58,6 +66,15 @@ struct StepProfile {
   stats::Distribution compute_regime = stats::Distribution::MakeConstant(1);
   stats::Distribution network_regime = stats::Distribution::MakeConstant(1);
   stats::Distribution microbatch_load = stats::Distribution::MakeConstant(1);
+  // Replicas that share one copy of the parameters; divides `data`. 0: all.
+  int shard = 0;
+  // Gathers are issued so many gathering runs ahead; at least 0.
+  int64_t prefetch = 0;
+  // Gathers run in the first operation of a phase on a virtual stage alone,
+  // scatters and reductions in the last.
+  bool gather_once = false;
+  bool scatter_once = false;
+  double overlap_slowdown = 1;  // at least 1
   // (rank, factor above 0), by rank, each once; others have 1.
   std::vector<std::pair<int64_t, double>> slowdown;
 
