@@ -5,15 +5,16 @@
 #include "client/prismctl/complete_command.h"
 #include "client/prismctl/placement_commands.h"
 #include "client/prismctl/predict_command.h"
+#include "client/prismctl/replay_command.h"
 #include "client/validate/validate_command.h"
 
 namespace prism::prismctl {
 
 std::vector<Command> AllCommands() {
-  return {PredictCommand(),        ScoreCommand(),
-          PlaceCommand(),          RankCommand(),
-          CompleteCommand(),       ClusterCommand(),
-          import::ImportCommand(), validate::ValidateCommand()};
+  return {
+      PredictCommand(), ScoreCommand(),          PlaceCommand(),
+      RankCommand(),    CompleteCommand(),       ClusterCommand(),
+      ReplayCommand(),  import::ImportCommand(), validate::ValidateCommand()};
 }
 
 }  // namespace prism::prismctl
