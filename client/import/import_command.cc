@@ -10,9 +10,9 @@
 
 #include "client/import/huggingface.h"
 #include "client/import/imported.h"
+#include "client/import/kineto_command.h"
 #include "client/import/megatron.h"
 #include "client/import/settings.h"
-#include "client/import/kineto_command.h"
 #include "client/prismctl/input_file.h"
 #include "core/base/violations.h"
 #include "core/query/document.h"

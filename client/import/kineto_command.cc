@@ -109,7 +109,8 @@ ExitCode Run(const TraceOptions& options, Session& session) {
   Traces traces = ReadTraces(options.files, session, violations);
   if (!violations.empty()) return Fail(violations, session);
   const auto joined = kineto::Join(std::move(traces), steps);
-  if (!joined.ok()) return Fail(std::string(joined.status().message()), session);
+  if (!joined.ok())
+    return Fail(std::string(joined.status().message()), session);
   for (const std::string& note : joined->notes)
     session.err << "prismctl: " << note << "\n";
   const kineto::MeasuredProfile profile = kineto::MakeProfile(*joined);

@@ -37,10 +37,10 @@ std::string Head(const JoinedTrace& joined, const kineto::ProfileCheck& check) {
       steps, steps == 1 ? " step of " : " steps of ", ranks,
       ranks == 1 ? " rank" : " ranks", ": ",
       render::Duration(check.measured_mean_seconds), " on average, ",
-      Time(shortest), " to ", Time(longest), "\npredicted from its profile: ",
-      render::Duration(check.predicted_mean_seconds), " on average (",
-      absl::StrFormat("%+.2f%%", 100 * check.relative_error()), "), p50 ",
-      render::Duration(check.predicted_p50_seconds), ", p95 ",
+      Time(shortest), " to ", Time(longest),
+      "\nits profile: ", render::Duration(check.predicted_mean_seconds),
+      " on average (", absl::StrFormat("%+.2f%%", 100 * check.relative_error()),
+      "), p50 ", render::Duration(check.predicted_p50_seconds), ", p95 ",
       render::Duration(check.predicted_p95_seconds), "\n");
 }
 
@@ -100,19 +100,17 @@ Row CollectiveRow(const CollectiveUse& use) {
   const auto matched = static_cast<double>(use.matched);
   const bool known = use.bytes >= 0 && use.calls > use.unknown_bytes;
   const auto with_bytes = static_cast<double>(use.calls - use.unknown_bytes);
-  return {use.kind,
-          use.group,
-          use.group_size > 0 ? absl::StrCat(use.group_size) : "?",
-          render::Grouped(use.calls),
-          known ? render::Bytes(static_cast<double>(use.bytes) / with_bytes)
-                : "?",
-          Time(static_cast<double>(use.total_ns) / calls),
-          use.matched > 0
-              ? Time(static_cast<double>(use.waiting_ns) / matched)
-              : "?",
-          use.matched > 0
-              ? Time(static_cast<double>(use.transfer_ns) / matched)
-              : "?"};
+  return {
+      use.kind,
+      use.group,
+      use.group_size > 0 ? absl::StrCat(use.group_size) : "?",
+      render::Grouped(use.calls),
+      known ? render::Bytes(static_cast<double>(use.bytes) / with_bytes) : "?",
+      Time(static_cast<double>(use.total_ns) / calls),
+      use.matched > 0 ? Time(static_cast<double>(use.waiting_ns) / matched)
+                      : "?",
+      use.matched > 0 ? Time(static_cast<double>(use.transfer_ns) / matched)
+                      : "?"};
 }
 
 std::string CollectiveTable(const JoinedTrace& joined) {
@@ -134,9 +132,9 @@ std::string KernelTable(const JoinedTrace& joined, int columns) {
   }
   const std::string numbers = render::Table(rows);
   const size_t used = numbers.find('\n') + 2;
-  const size_t width = std::max(
-      kLeastNameColumns,
-      static_cast<size_t>(columns) - std::min<size_t>(used, columns));
+  const size_t width =
+      std::max(kLeastNameColumns,
+               static_cast<size_t>(columns) - std::min<size_t>(used, columns));
   for (size_t i = 0; i < rows.size(); ++i) {
     const std::string name = i == 0 ? "kernel" : joined.kernels[i - 1].name;
     rows[i].push_back(name.substr(0, width));

@@ -39,11 +39,11 @@ const char* Name(kineto::StepMark mark) {
 }
 
 Json OfTime(const kineto::PhaseTime& time) {
-  return {{"compute_seconds", Seconds(time.compute_ns)},
-          {"exposed_communication_seconds",
-           Seconds(time.exposed_communication_ns)},
-          {"exposed_copy_seconds", Seconds(time.exposed_copy_ns)},
-          {"idle_seconds", Seconds(time.idle_ns)}};
+  return {
+      {"compute_seconds", Seconds(time.compute_ns)},
+      {"exposed_communication_seconds", Seconds(time.exposed_communication_ns)},
+      {"exposed_copy_seconds", Seconds(time.exposed_copy_ns)},
+      {"idle_seconds", Seconds(time.idle_ns)}};
 }
 
 Json OfStep(const JoinedTrace& joined, const kineto::JoinedStep& step) {
@@ -80,12 +80,9 @@ Json OfTrace(const kineto::KernelTrace& trace) {
                        {"activities", use.activities},
                        {"busy_seconds", Seconds(use.busy_ns)}});
   }
-  Json json = {{"rank", *trace.rank},
-               {"file", trace.file},
-               {"events", trace.events},
-               {"streams", std::move(streams)},
-               {"not_kept", trace.ignored},
-               {"damage", OfDamage(trace.damage)}};
+  Json json = {{"rank", *trace.rank},       {"file", trace.file},
+               {"events", trace.events},    {"streams", std::move(streams)},
+               {"not_kept", trace.ignored}, {"damage", OfDamage(trace.damage)}};
   if (trace.world_size) json["world_size"] = *trace.world_size;
   return json;
 }

@@ -48,10 +48,9 @@ Cover Outside(const Cover& cover, const Cover& taken) {
 
 Cover Merge(const Cover& a, const Cover& b) {
   Cover merged(a.size() + b.size());
-  std::merge(a.begin(), a.end(), b.begin(), b.end(), merged.begin(),
-             [](const Piece& x, const Piece& y) {
-               return x.start_ns < y.start_ns;
-             });
+  std::merge(
+      a.begin(), a.end(), b.begin(), b.end(), merged.begin(),
+      [](const Piece& x, const Piece& y) { return x.start_ns < y.start_ns; });
   return merged;
 }
 

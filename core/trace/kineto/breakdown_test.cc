@@ -10,19 +10,21 @@
 namespace prism::kineto {
 namespace {
 
-std::vector<StepWindow> Windows(std::vector<std::pair<int64_t, int64_t>> edges) {
+std::vector<StepWindow> Windows(
+    std::vector<std::pair<int64_t, int64_t>> edges) {
   std::vector<StepWindow> windows;
-  for (const auto& [start, end] : edges) windows.push_back({"", 0, start, end, 0});
+  for (const auto& [start, end] : edges)
+    windows.push_back({"", 0, start, end, 0});
   return windows;
 }
 
 TEST(BreakdownTest, CountsEveryInstantOnce) {
   const KernelTrace trace =
       TraceWriter()
-          .Kernel("a", 10, 20, 1)                      // 10 .. 30
-          .Kernel("b", 25, 10, 2, 8)                   // 30 .. 35 more
+          .Kernel("a", 10, 20, 1)                           // 10 .. 30
+          .Kernel("b", 25, 10, 2, 8)                        // 30 .. 35 more
           .Kernel("ncclKernel_AllReduce()", 20, 30, 3, 40)  // 35 .. 50 exposed
-          .Copy(45, 10)                                // 50 .. 55 exposed
+          .Copy(45, 10)                                     // 50 .. 55 exposed
           .Read();
   const StepBreakdown step = BreakDown(trace, Windows({{0, 100000}}))[0];
   const PhaseTime sum = step.sum();
@@ -47,8 +49,8 @@ TEST(BreakdownTest, GivesIdleTimeToThePhaseThatIsWaitedFor) {
 
 TEST(BreakdownTest, SplitsActivitiesAtTheEdges) {
   const KernelTrace trace = TraceWriter().Kernel("a", 50, 100, 1).Read();
-  const auto steps =
-      BreakDown(trace, Windows({{0, 100000}, {100000, 120000}, {160000, 170000}}));
+  const auto steps = BreakDown(
+      trace, Windows({{0, 100000}, {100000, 120000}, {160000, 170000}}));
   EXPECT_EQ(steps[0].sum().compute_ns, 50000);
   EXPECT_EQ(steps[1].sum().compute_ns, 20000);
   EXPECT_EQ(steps[2].sum().compute_ns, 0);

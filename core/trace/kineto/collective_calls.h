@@ -19,10 +19,10 @@ struct CollectiveUse {
   std::string kind;
   // As the trace names it, or "stream 40" where it names none.
   std::string group;
-  int64_t group_size = 0;  // 0: unknown
-  int64_t ranks = 0;       // of those read that take part
-  int64_t calls = 0;       // on all ranks together
-  int64_t bytes = -1;      // of all calls together; -1: not known of any
+  int64_t group_size = 0;     // 0: unknown
+  int64_t ranks = 0;          // of those read that take part
+  int64_t calls = 0;          // on all ranks together
+  int64_t bytes = -1;         // of all calls together; -1: not known of any
   int64_t unknown_bytes = 0;  // calls whose bytes are not known
   int64_t total_ns = 0;       // of all calls together
   // Calls found on every rank that takes part, counted once a rank, and their
@@ -39,10 +39,10 @@ struct CollectiveCalls {
   std::vector<int64_t> clock_ahead_ns;
 };
 
-// Calls of a group are matched by order where every rank has as many and nine in
-// ten of the calls then overlap, on the clocks as they are or shifted so that
-// the ends agree. Otherwise, as where a trace is sampled or cut, calls match
-// that overlap on the clocks as they are.
+// Calls of a group are matched by order where every rank has as many and nine
+// in ten of the calls then overlap, on the clocks as they are or shifted so
+// that the ends agree. Otherwise, as where a trace is sampled or cut, calls
+// match that overlap on the clocks as they are.
 CollectiveCalls MatchCollectives(const std::vector<KernelTrace>& traces);
 
 }  // namespace prism::kineto

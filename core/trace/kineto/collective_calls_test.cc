@@ -40,9 +40,8 @@ TEST(CollectiveCallsTest, TellsWaitingFromTransfer) {
 }
 
 TEST(CollectiveCallsTest, FindsClocksThatDiffer) {
-  const auto calls =
-      MatchCollectives({Rank(0, {{100, 150}, {200, 260}}),
-                        Rank(1, {{5130, 5150}, {5190, 5260}})});
+  const auto calls = MatchCollectives({Rank(0, {{100, 150}, {200, 260}}),
+                                       Rank(1, {{5130, 5150}, {5190, 5260}})});
   EXPECT_THAT(calls.clock_ahead_ns, ElementsAre(0, 5000000));
   EXPECT_EQ(calls.uses[0].matched, 4);
   EXPECT_EQ(calls.uses[0].waiting_ns, 30000 + 10000);
@@ -59,9 +58,9 @@ TEST(CollectiveCallsTest, MatchesByTimeWhereCallsAreMissing) {
 }
 
 TEST(CollectiveCallsTest, DoesNotBelieveAnOrderThatDoesNotFit) {
-  const auto calls = MatchCollectives(
-      {Rank(0, {{100, 110}, {2000, 2010}, {2600, 2610}}),
-       Rank(1, {{500, 510}, {900, 910}, {2605, 2610}})});
+  const auto calls =
+      MatchCollectives({Rank(0, {{100, 110}, {2000, 2010}, {2600, 2610}}),
+                        Rank(1, {{500, 510}, {900, 910}, {2605, 2610}})});
   EXPECT_EQ(calls.uses[0].matched, 2);
   EXPECT_THAT(calls.clock_ahead_ns, ElementsAre(0, 0));
 }

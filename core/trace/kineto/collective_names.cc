@@ -38,13 +38,14 @@ struct Type {
 };
 
 constexpr std::array<Type, 25> kTypes = {{
-    {"double", 8},   {"float64", 8},   {"long", 8},     {"int64", 8},
-    {"long int", 8}, {"float", 4},     {"float32", 4},  {"int", 4},
-    {"int32", 4},    {"half", 2},      {"float16", 2},  {"bfloat16", 2},
-    {"short", 2},    {"int16", 2},     {"char", 1},     {"int8", 1},
-    {"byte", 1},     {"uint8", 1},     {"bool", 1},     {"unsigned char", 1},
-    {"signed char", 1},                {"float8_e4m3fn", 1},
-    {"float8_e5m2", 1},                {"complexfloat", 8},
+    {"double", 8},         {"float64", 8},       {"long", 8},
+    {"int64", 8},          {"long int", 8},      {"float", 4},
+    {"float32", 4},        {"int", 4},           {"int32", 4},
+    {"half", 2},           {"float16", 2},       {"bfloat16", 2},
+    {"short", 2},          {"int16", 2},         {"char", 1},
+    {"int8", 1},           {"byte", 1},          {"uint8", 1},
+    {"bool", 1},           {"unsigned char", 1}, {"signed char", 1},
+    {"float8_e4m3fn", 1},  {"float8_e5m2", 1},   {"complexfloat", 8},
     {"complexdouble", 16},
 }};
 
@@ -66,9 +67,8 @@ bool IsCommunicationKernel(std::string_view name) {
 
 std::string CollectiveKind(std::string_view name) {
   // Arguments may name anything.
-  const std::string plain =
-      absl::StrReplaceAll(Lower(name.substr(0, name.find('('))),
-                          {{"_", ""}, {"-", ""}, {" ", ""}});
+  const std::string plain = absl::StrReplaceAll(
+      Lower(name.substr(0, name.find('('))), {{"_", ""}, {"-", ""}, {" ", ""}});
   if (plain == "send" || plain == "recv") return "send-recv";
   for (const auto& [part, kind] : kKinds)
     if (Contains(plain, part)) return std::string(kind);

@@ -18,8 +18,7 @@ constexpr Case kNames[] = {
     {"ncclKernel_AllReduce_RING_LL_Sum_float(ncclDevComm*)", true,
      "all-reduce"},
     {"ncclDevKernel_AllGather_RING_LL(ncclDevComm*)", true, "all-gather"},
-    {"ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL(x)", true,
-     "reduce-scatter"},
+    {"ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL(x)", true, "reduce-scatter"},
     {"ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(x)", true, "send-recv"},
     {"ncclKernel_Broadcast_RING_LL_Sum_int8_t(x)", true, "broadcast"},
     {"ncclKernel_Reduce_RING_LL_Sum_float(x)", true, "reduce"},
@@ -43,8 +42,7 @@ constexpr Case kNames[] = {
 
 TEST(CollectiveNamesTest, ReadsKindsOffNames) {
   for (const Case& test : kNames) {
-    EXPECT_EQ(IsCommunicationKernel(test.name), test.communicates)
-        << test.name;
+    EXPECT_EQ(IsCommunicationKernel(test.name), test.communicates) << test.name;
     EXPECT_EQ(CollectiveKind(test.name), test.kind) << test.name;
   }
 }
@@ -54,10 +52,16 @@ TEST(CollectiveNamesTest, KnowsElementTypes) {
     const char* name;
     int64_t bytes;
   };
-  for (const Type& type :
-       {Type{"Float", 4}, {"c10::BFloat16", 2}, {"unsigned char", 1},
-        {"long", 8}, {"Half", 2}, {"Double", 8}, {"Byte", 1}, {"Int", 4},
-        {"QInt3", 0}, {"", 0}})
+  for (const Type& type : {Type{"Float", 4},
+                           {"c10::BFloat16", 2},
+                           {"unsigned char", 1},
+                           {"long", 8},
+                           {"Half", 2},
+                           {"Double", 8},
+                           {"Byte", 1},
+                           {"Int", 4},
+                           {"QInt3", 0},
+                           {"", 0}})
     EXPECT_EQ(ElementBytes(type.name), type.bytes) << type.name;
 }
 

@@ -32,9 +32,8 @@ absl::Status CheckTraces(const std::vector<KernelTrace>& traces) {
   std::map<int64_t, std::string> files;
   for (const KernelTrace& trace : traces) {
     if (trace.activities.empty()) {
-      std::string text =
-          absl::StrCat(trace.file, " shows no device activity in ",
-                       trace.events, " events");
+      std::string text = absl::StrCat(
+          trace.file, " shows no device activity in ", trace.events, " events");
       if (!trace.damage.named().empty())
         absl::StrAppend(&text, "; ", trace.damage.named().front().what);
       return absl::InvalidArgumentError(text);
@@ -43,8 +42,8 @@ absl::Status CheckTraces(const std::vector<KernelTrace>& traces) {
     const auto [other, added] = files.emplace(*trace.rank, trace.file);
     if (!added) {
       return absl::InvalidArgumentError(
-          absl::StrCat(other->second, " and ", trace.file,
-                       " are both of rank ", *trace.rank));
+          absl::StrCat(other->second, " and ", trace.file, " are both of rank ",
+                       *trace.rank));
     }
   }
   return absl::OkStatus();
@@ -101,8 +100,7 @@ std::vector<std::vector<size_t>> CommonSteps(const std::vector<Steps>& all) {
   for (auto& [number, place] : places)
     if (place.size() == all.size()) common.push_back(std::move(place));
   if (!common.empty()) return common;
-  for (size_t i = 0; i < fewest; ++i)
-    common.emplace_back(all.size(), i);
+  for (size_t i = 0; i < fewest; ++i) common.emplace_back(all.size(), i);
   return common;
 }
 

@@ -21,8 +21,8 @@ struct KernelUse {
   ActivityKind kind = ActivityKind::kCompute;
   int64_t count = 0;
   double mean_ns = 0;
-  double sd_ns = 0;   // of the sample; 0 where it was seen once
-  double share = 0;   // of the time of all activities
+  double sd_ns = 0;  // of the sample; 0 where it was seen once
+  double share = 0;  // of the time of all activities
 };
 
 struct JoinedStep {
@@ -36,11 +36,11 @@ struct JoinedTrace {
   std::vector<KernelTrace> traces;  // by rank; every one has a rank
   StepMark mark = StepMark::kWholeFile;
   StepClock clock = StepClock::kHost;
-  double marked_mean_ns = 0;      // of the steps by the host's marks
-  std::vector<JoinedStep> steps;  // those that every trace has; at least one
-  std::vector<KernelUse> kernels;    // the largest share first
+  double marked_mean_ns = 0;       // of the steps by the host's marks
+  std::vector<JoinedStep> steps;   // those that every trace has; at least one
+  std::vector<KernelUse> kernels;  // the largest share first
   int64_t activities_in_steps = 0;
-  int64_t activities_outside = 0;    // that begin in no step
+  int64_t activities_outside = 0;  // that begin in no step
   CollectiveCalls collectives;
   // What a person should know about how the files were read: damage, what was
   // left out, what was taken for what. Sentences without the final stop.

@@ -100,10 +100,10 @@ class JsonElements {
   std::string key_;
   std::string text_;  // of the element or value so far
   bool text_is_whole_ = true;
-  int64_t begin_ = 0;        // where text_ begins
-  int64_t at_ = 0;           // of the byte being taken
-  int64_t fed_ = 0;          // bytes fed so far
-  std::string again_;        // bytes to be read once more, from again_begin_ on
+  int64_t begin_ = 0;  // where text_ begins
+  int64_t at_ = 0;     // of the byte being taken
+  int64_t fed_ = 0;    // bytes fed so far
+  std::string again_;  // bytes to be read once more, from again_begin_ on
   int64_t again_begin_ = 0;
   size_t next_again_ = 0;
   int64_t taken_again_ = 0;  // how many bytes were read again

@@ -52,7 +52,8 @@ TEST(JsonElementsTest, CutsTheArrayAndGivesTheOtherValues) {
       R"( "c": "\",", "d": [{}]} )";
   for (const size_t block : {1, 3, 1000}) {
     const Pieces pieces = Cut(text, block);
-    EXPECT_THAT(pieces.elements, ElementsAre(R"({"x": "}]"})", R"({"y": [1]})"));
+    EXPECT_THAT(pieces.elements,
+                ElementsAre(R"({"x": "}]"})", R"({"y": [1]})"));
     EXPECT_EQ(text.substr(static_cast<size_t>(pieces.bytes[1]), 4), "{\"y\"");
     EXPECT_THAT(pieces.fields,
                 ElementsAre(Pair("a", "1"), Pair("b", R"({"list": [2]})"),
@@ -97,8 +98,9 @@ TEST(JsonElementsTest, FindsTheElementsBehindADamagedOne) {
        "{[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[["},
   };
   for (const DamagedCase& test : kCases) {
-    const std::string text = std::string("{\"list\": [\n{\"a\": 1},\n{\"b\": "
-                                         "1},\n") +
+    const std::string text = std::string(
+                                 "{\"list\": [\n{\"a\": 1},\n{\"b\": "
+                                 "1},\n") +
                              test.element +
                              ",\n{\"e\": 1},\n{\"f\": 1}\n], \"g\": 2}";
     const Pieces pieces = Cut(text);

@@ -24,10 +24,10 @@ inline constexpr int kPhases = 3;
 // A kernel, a copy or a fill.
 struct Activity {
   int64_t start_ns = 0;
-  int64_t end_ns = 0;     // at least start_ns
-  int64_t launch_ns = 0;  // start_ns where the launch was not recorded
-  int32_t name = 0;       // of KernelTrace::names
-  int32_t stream = 0;     // of KernelTrace::streams
+  int64_t end_ns = 0;       // at least start_ns
+  int64_t launch_ns = 0;    // start_ns where the launch was not recorded
+  int32_t name = 0;         // of KernelTrace::names
+  int32_t stream = 0;       // of KernelTrace::streams
   int32_t collective = -1;  // of KernelTrace::collectives; -1: none
   ActivityKind kind = ActivityKind::kCompute;
   Phase phase = Phase::kForward;
@@ -42,10 +42,10 @@ struct Stream {
 
 // What is known of a collective; the same for every call that is alike.
 struct Collective {
-  std::string kind;         // "all-reduce"; "unknown"
-  std::string group;        // "" where the trace does not say
-  int64_t group_size = 0;   // ranks; 0 where the trace does not say
-  int64_t bytes = -1;       // of the larger buffer; -1: unknown
+  std::string kind;        // "all-reduce"; "unknown"
+  std::string group;       // "" where the trace does not say
+  int64_t group_size = 0;  // ranks; 0 where the trace does not say
+  int64_t bytes = -1;      // of the larger buffer; -1: unknown
 
   auto operator<=>(const Collective&) const = default;
 };
@@ -67,8 +67,8 @@ struct KernelTrace {
   std::vector<Activity> activities;     // by start
   std::vector<Annotation> annotations;  // by start
 
-  int64_t events = 0;         // of the file
-  int64_t unlaunched = 0;     // activities whose launch was not recorded
+  int64_t events = 0;      // of the file
+  int64_t unlaunched = 0;  // activities whose launch was not recorded
   // Events that are no part of what is kept, by category or kind.
   std::map<std::string, int64_t> ignored;
   // Fields of events that the format does not know, by name.

@@ -16,7 +16,7 @@ namespace {
 using stats::Distribution;
 using Values = std::vector<double>;  // ms, by step
 
-constexpr size_t kFewestForTest = 8;   // steps
+constexpr size_t kFewestForTest = 8;  // steps
 constexpr int kPermutations = 999;
 constexpr double kTestLevel = 0.05;
 constexpr int64_t kCheckSamples = 20'000;
@@ -200,7 +200,7 @@ void WriteParts(const Parts& parts, Law law, MeasuredProfile& measured) {
   profile.gradient_sync = Recorded(parts.communication.closing);
 }
 
-Distribution MeanOverRanks(const Parts& parts, Values RankParts::* part) {
+Distribution MeanOverRanks(const Parts& parts, Values RankParts::*part) {
   double sum = 0;
   for (const RankParts& rank : parts.ranks) sum += Mean(rank.*part);
   return Distribution::MakeConstant(sum /
@@ -216,8 +216,8 @@ bool HoldCommunication(const Values& work, Values& regime,
   const double closing = Mean(communication.closing);
   Values held = regime;
   for (size_t s = 0; s < work.size(); ++s) {
-    const double off = communication.forward[s] + communication.closing[s] -
-                       forward - closing;
+    const double off =
+        communication.forward[s] + communication.closing[s] - forward - closing;
     if (!(work[s] > 0) || work[s] + off < 0) return false;
     held[s] *= (work[s] + off) / work[s];
   }
@@ -260,16 +260,18 @@ bool DefaultMethodHolds(const step::StepProfile& profile) {
 
 bool WriteIndependentParts(const Parts& parts, MeasuredProfile& measured) {
   const RankParts& rank = parts.ranks[0];
-  const std::vector<Values> all = {
-      rank.forward_kernels,        rank.forward_idle,
-      rank.backward_kernels,       rank.backward_idle,
-      rank.optimizer,              parts.communication.forward,
-      parts.communication.closing};
+  const std::vector<Values> all = {rank.forward_kernels,
+                                   rank.forward_idle,
+                                   rank.backward_kernels,
+                                   rank.backward_idle,
+                                   rank.optimizer,
+                                   parts.communication.forward,
+                                   parts.communication.closing};
   if (!MayVaryIndependently(parts, all)) return false;
   MeasuredProfile independent;
   independent.profile.data = 1;
   WriteParts(
-      parts, [&rank](Values RankParts::* part) { return Recorded(rank.*part); },
+      parts, [&rank](Values RankParts::*part) { return Recorded(rank.*part); },
       independent);
   independent.parts_are_independent = true;
   if (!DefaultMethodHolds(independent.profile)) return false;
@@ -280,7 +282,7 @@ bool WriteIndependentParts(const Parts& parts, MeasuredProfile& measured) {
 void WriteMeanParts(const Parts& parts, MeasuredProfile& measured) {
   WriteParts(
       parts,
-      [&parts](Values RankParts::* part) { return MeanOverRanks(parts, part); },
+      [&parts](Values RankParts::*part) { return MeanOverRanks(parts, part); },
       measured);
 }
 
@@ -358,8 +360,8 @@ void WriteSeveralRanks(Parts parts, MeasuredProfile& measured) {
   const Values work = WorkOf(parts, factors);
   // The closing has what makes the step as long as it was.
   for (size_t s = 0; s < parts.steps(); ++s) {
-    communication.closing[s] = std::max(
-        0.0, parts.durations[s] - work[s] - communication.forward[s]);
+    communication.closing[s] =
+        std::max(0.0, parts.durations[s] - work[s] - communication.forward[s]);
   }
   measured.parts_are_independent = MayVaryIndependently(
       parts, {work, communication.forward, communication.closing});

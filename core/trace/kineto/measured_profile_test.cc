@@ -45,8 +45,8 @@ JoinedTrace Joined(const std::vector<std::vector<StepTimes>>& steps) {
     JoinedStep step;
     for (const StepTimes& times : ranks) {
       step.by_trace.push_back(Breakdown(times));
-      step.duration_ns = std::max(step.duration_ns,
-                                  step.by_trace.back().sum().total_ns());
+      step.duration_ns =
+          std::max(step.duration_ns, step.by_trace.back().sum().total_ns());
     }
     joined.steps.push_back(step);
   }
@@ -135,9 +135,9 @@ TEST(MeasuredProfileTest, KeepsRanksApart) {
   const MeasuredProfile measured = MakeProfile(joined);
   EXPECT_EQ(measured.profile.data, 2);
   ASSERT_THAT(measured.profile.slowdown, SizeIs(2));
-  EXPECT_NEAR(measured.profile.slowdown[1].second /
-                  measured.profile.slowdown[0].second,
-              1.1, 1e-9);
+  EXPECT_NEAR(
+      measured.profile.slowdown[1].second / measured.profile.slowdown[0].second,
+      1.1, 1e-9);
   EXPECT_EQ(Samples(measured.profile.compute_regime), 4);
   const auto check = CheckProfile(measured, joined);
   ASSERT_TRUE(check.ok());

@@ -67,7 +67,8 @@ Collective CollectiveOf(const TraceEvent& event) {
     collective.kind = CollectiveKind(event.name);
   collective.group = event.args.group_name.empty() ? event.args.group_ranks
                                                    : event.args.group_name;
-  collective.group_size = std::max<int64_t>(0, event.args.group_size.value_or(0));
+  collective.group_size =
+      std::max<int64_t>(0, event.args.group_size.value_or(0));
   collective.bytes = LargerBuffer(event.args);
   return collective;
 }
@@ -95,8 +96,8 @@ class RankReader::Impl : private JsonElements::Sink {
 
   KernelTrace Finish() {
     if (!lost_) {
-      const auto status = inflater_.Finish(
-          [this](std::string_view text) { TakeText(text); });
+      const auto status =
+          inflater_.Finish([this](std::string_view text) { TakeText(text); });
       if (!status.ok()) LoseRest(status);
     }
     elements_.Finish();
@@ -122,10 +123,9 @@ class RankReader::Impl : private JsonElements::Sink {
 
   template <typename Timed>
   static void Sort(std::vector<Timed>& timed) {
-    std::stable_sort(timed.begin(), timed.end(),
-                     [](const Timed& a, const Timed& b) {
-                       return a.start_ns < b.start_ns;
-                     });
+    std::stable_sort(
+        timed.begin(), timed.end(),
+        [](const Timed& a, const Timed& b) { return a.start_ns < b.start_ns; });
   }
 
   void TakeText(std::string_view text) {
@@ -183,7 +183,8 @@ class RankReader::Impl : private JsonElements::Sink {
     const std::string name = event_.name.substr(0, 60);
     if (!event_.start_ns) return absl::StrCat(name, " has no ts");
     if (!event_.duration_ns) return absl::StrCat(name, " has no dur");
-    if (*event_.duration_ns < 0) return absl::StrCat(name, " has a dur below 0");
+    if (*event_.duration_ns < 0)
+      return absl::StrCat(name, " has a dur below 0");
     return "";
   }
 
@@ -212,8 +213,7 @@ class RankReader::Impl : private JsonElements::Sink {
 
   void TakeLaunch() {
     const int64_t correlation = event_.args.correlation.value_or(0);
-    if (correlation != 0)
-      launches_[correlation] = {*event_.start_ns, Thread()};
+    if (correlation != 0) launches_[correlation] = {*event_.start_ns, Thread()};
   }
 
   void TakeAnnotation() {
@@ -301,7 +301,8 @@ std::optional<int64_t> RankOfFileName(std::string_view file) {
   if (word == std::string_view::npos) return std::nullopt;
   file.remove_prefix(word + 4);
   if (file.starts_with('-') || file.starts_with('_')) file.remove_prefix(1);
-  const size_t end = std::min(file.find_first_not_of("0123456789"), file.size());
+  const size_t end =
+      std::min(file.find_first_not_of("0123456789"), file.size());
   int64_t rank = 0;
   if (!absl::SimpleAtoi(absl::string_view(file.data(), end), &rank))
     return std::nullopt;

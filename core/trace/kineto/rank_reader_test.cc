@@ -130,11 +130,10 @@ TEST(RankReaderTest, NamesDamagedEventsAndKeepsTheOthers) {
   std::vector<std::string> what;
   for (const DamagedPlace& place : trace.damage.named())
     what.push_back(place.what);
-  EXPECT_THAT(what, ElementsAre("b has no ts", "c has no dur",
-                                "d has a dur below 0",
-                                "ts is 1x; must be microseconds",
-                                HasSubstr("parse error"),
-                                "an event without ph"));
+  EXPECT_THAT(what,
+              ElementsAre("b has no ts", "c has no dur", "d has a dur below 0",
+                          "ts is 1x; must be microseconds",
+                          HasSubstr("parse error"), "an event without ph"));
 }
 
 // Real traces, cut off anywhere: the activities that came before are kept, and

@@ -49,8 +49,8 @@ std::vector<Marked> AnnotatedSteps(const KernelTrace& trace,
     if (!steps.empty() && annotation.start_ns < steps.back().window.end_ns)
       continue;
     const int64_t next = static_cast<int64_t>(steps.size()) + 1;
-    steps.push_back({.window = {name, NumberOf(name, next),
-                                annotation.start_ns, annotation.end_ns,
+    steps.push_back({.window = {name, NumberOf(name, next), annotation.start_ns,
+                                annotation.end_ns,
                                 annotation.end_ns - annotation.start_ns}});
   }
   return steps;
@@ -76,9 +76,9 @@ std::vector<Marked> OptimizerSteps(const KernelTrace& trace) {
     if (annotation.name != optimizer) continue;
     if (begin && annotation.end_ns > *begin) {
       const int64_t number = static_cast<int64_t>(steps.size()) + 1;
-      steps.push_back({.window = {absl::StrCat("step ", number), number, *begin,
-                                  annotation.end_ns,
-                                  annotation.end_ns - *begin}});
+      steps.push_back(
+          {.window = {absl::StrCat("step ", number), number, *begin,
+                      annotation.end_ns, annotation.end_ns - *begin}});
     }
     begin = annotation.end_ns;
   }

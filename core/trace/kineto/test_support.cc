@@ -36,8 +36,8 @@ KernelTrace ReadTestData(const std::string& name) {
 
 std::string Gzip(std::string_view bytes) {
   z_stream z = {};
-  PRISM_CHECK(deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8,
-                           Z_DEFAULT_STRATEGY) == Z_OK);
+  PRISM_CHECK(deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) ==
+              Z_OK);
   std::string out(deflateBound(&z, bytes.size()) + 64, '\0');
   z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
   z.avail_in = static_cast<uInt>(bytes.size());

@@ -19,9 +19,9 @@ constexpr int64_t kMostMicroseconds = int64_t{6'400'000'000'000'000};
 
 // Fields of events that nothing here needs.
 constexpr std::array<std::string_view, 16> kOtherFields = {
-    "args", "id",    "id2",   "bp",       "s",       "tts",      "tdur",  "sf",
-    "esf",  "stack", "cname", "estack",   "bind_id", "flow_in",  "scope",
-    "flow_out"};
+    "args",    "id",      "id2",   "bp",      "s",     "tts",
+    "tdur",    "sf",      "esf",   "stack",   "cname", "estack",
+    "bind_id", "flow_in", "scope", "flow_out"};
 
 // A value as text: a number as written, a string as it is.
 struct Scalar {
@@ -46,8 +46,8 @@ class EventReader : public nlohmann::json_sax<Json> {
   }
   bool number_unsigned(number_unsigned_t value) override {
     if (value > INT64_MAX) return Take({absl::StrCat(value)});
-    return Take({absl::StrCat(value), false, true,
-                 static_cast<int64_t>(value)});
+    return Take(
+        {absl::StrCat(value), false, true, static_cast<int64_t>(value)});
   }
   bool number_float(number_float_t, const string_t& text) override {
     return Take({text});
@@ -88,8 +88,8 @@ class EventReader : public nlohmann::json_sax<Json> {
                    const nlohmann::detail::exception& error) override {
     // "[json.exception.parse_error.101] parse error at line ..: .."
     problem_ = error.what();
-    problem_ = problem_.substr(std::min(problem_.find("] ") + 2,
-                                        problem_.size()));
+    problem_ =
+        problem_.substr(std::min(problem_.find("] ") + 2, problem_.size()));
     return false;
   }
 

@@ -20,12 +20,12 @@ struct EventArgs {
   std::optional<int64_t> stream;
   std::optional<int64_t> bytes;
   // Of collectives.
-  std::string collective;                 // "allreduce"
-  std::optional<int64_t> elements_in;     // sent by a rank
-  std::optional<int64_t> elements_out;    // received by a rank
-  std::string element_type;               // "Float"
-  std::optional<int64_t> group_size;      // ranks
-  std::string group_name, group_ranks;    // "0", "[0, 1]"
+  std::string collective;               // "allreduce"
+  std::optional<int64_t> elements_in;   // sent by a rank
+  std::optional<int64_t> elements_out;  // received by a rank
+  std::string element_type;             // "Float"
+  std::optional<int64_t> group_size;    // ranks
+  std::string group_name, group_ranks;  // "0", "[0, 1]"
   // Of operators: elements and type of the first tensor among the inputs.
   std::optional<int64_t> input_elements;
   std::string input_type;

@@ -46,9 +46,9 @@ TEST(TraceEventTest, ReadsAKernelWithItsCollective) {
 }
 
 TEST(TraceEventTest, CountsTheElementsOfTheFirstInput) {
-  const TraceEvent event = Parse(
-      R"({"ph": "X", "args": {"Input Dims": [[64, 3, 2], [5]], )"
-      R"("Input type": ["float", "int"]}})");
+  const TraceEvent event =
+      Parse(R"({"ph": "X", "args": {"Input Dims": [[64, 3, 2], [5]], )"
+            R"("Input type": ["float", "int"]}})");
   EXPECT_EQ(event.args.input_elements, 384);
   EXPECT_EQ(event.args.input_type, "float");
   EXPECT_EQ(Parse(R"({"args": {"Input Dims": [[], [5]]}})").args.input_elements,

@@ -29,7 +29,8 @@ void AddDamage(const KernelTrace& trace, std::vector<std::string>& notes) {
         absl::StrCat(trace.file, ", byte ", place.byte, ": ", place.what));
   const int64_t more =
       damage.count() - static_cast<int64_t>(damage.named().size());
-  if (more > 0) notes.push_back(absl::StrCat(trace.file, ": and ", more, " more"));
+  if (more > 0)
+    notes.push_back(absl::StrCat(trace.file, ": and ", more, " more"));
 }
 
 std::string FormatMs(double ns) { return absl::StrFormat("%.3f ms", ns / 1e6); }
@@ -82,10 +83,10 @@ void AddClockShifts(const JoinedTrace& joined,
   for (size_t t = 0; t < joined.traces.size(); ++t) {
     const int64_t ahead = joined.collectives.clock_ahead_ns[t];
     if (std::abs(ahead) < kNotableShiftNs) continue;
-    notes.push_back(absl::StrCat(
-        "the clock of ", joined.traces[t].file, " is ",
-        FormatMs(static_cast<double>(std::abs(ahead))),
-        ahead > 0 ? " ahead of " : " behind ", joined.traces[0].file));
+    notes.push_back(absl::StrCat("the clock of ", joined.traces[t].file, " is ",
+                                 FormatMs(static_cast<double>(std::abs(ahead))),
+                                 ahead > 0 ? " ahead of " : " behind ",
+                                 joined.traces[0].file));
   }
 }
 
