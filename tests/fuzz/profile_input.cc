@@ -30,6 +30,9 @@ class ProfileReader {
     profile_.forward = Segments(sharded);
     ReadBackward(sharded);
     profile_.transfer = Law();
+    if (profile_.schedule == ScheduleKind::kRoundRobin) {
+      profile_.weight_upload = Law();
+    }
     profile_.gradient_sync = Law();
     profile_.optimizer = Law();
     if (Below(2) == 1) profile_.compute_regime = Factor();
@@ -76,7 +79,7 @@ class ProfileReader {
   // One of the first three, of which the seeds are, or any.
   ScheduleKind Schedule() {
     const int byte = Byte();
-    const int any = static_cast<int>(ScheduleKind::kCustom) + 1;
+    const int any = static_cast<int>(ScheduleKind::kRoundRobin) + 1;
     return static_cast<ScheduleKind>(byte < 128 ? byte % 3 : byte % any);
   }
 
@@ -106,6 +109,13 @@ class ProfileReader {
       case ScheduleKind::kCustom:
         ReadOrder();
         break;
+      case ScheduleKind::kTwoBufferedWeights:
+        profile_.microbatches =
+            std::max(profile_.microbatches, profile_.pipeline);
+        break;
+      case ScheduleKind::kRoundRobin:
+        profile_.virtual_stages = Between(1, 3);
+        break;
       default:
         break;
     }
@@ -113,9 +123,11 @@ class ProfileReader {
 
   // Zero-bubble orders with neighbours exchanged, as long as they can run.
   void ReadOrder() {
-    step::PipelineOrder order = *MakeOrder(
-        ScheduleKind::kZeroBubbleH2,
-        {profile_.pipeline, profile_.virtual_stages, profile_.microbatches});
+    const ScheduleKind kind = Below(2) == 0 ? ScheduleKind::kZeroBubbleH2
+                                            : ScheduleKind::kZeroBubbleV;
+    profile_.virtual_stages = DefaultChunks(kind);
+    step::PipelineOrder order = *MakeOrder(kind, profile_.shape());
+    profile_.stage_of = order.stage_of;
     for (int changes = Below(8); changes > 0; --changes) {
       step::PipelineOrder changed = order;
       auto& operations =
@@ -145,7 +157,11 @@ class ProfileReader {
           &profile_.backward_weight}) {
       for (const ProfileSegment& segment : *segments) runs += segment.count;
     }
-    const int64_t draws = 2 * runs * profile_.microbatches *
+    const int64_t steps =
+        IsContinuous(profile_.schedule)
+            ? step::WarmUpSteps(profile_.pipeline, profile_.microbatches) + 1
+            : 1;
+    const int64_t draws = 2 * runs * steps * profile_.microbatches *
                           profile_.virtual_stages * profile_.pipeline *
                           profile_.tensor;
     profile_.data = static_cast<int>(std::clamp<int64_t>(

@@ -95,6 +95,24 @@ TEST(SearchOrderTest, IsNeverWorseThanWhatFits) {
   EXPECT_GT(refused, 5);
 }
 
+// As 1f1b keeps them, which is what documents have where they give no limit.
+TEST(SearchOrderTest, IsValidAndWithinItsLimitOnAnyShape) {
+  std::mt19937_64 random(12);
+  for (int i = 0; i < 10'000; ++i) {
+    const int p = 1 + random() % 4, v = 1 + random() % 4, m = 1 + random() % 8;
+    const PipelinePieces pieces = Uniform(p, v, m, {1, 1.2, 0.7, 0.1});
+    SearchLimits limits;
+    limits.memory = v * std::min(p, m);
+    limits.exchanges = 2;
+    const auto best = SearchOrder(pieces, limits);
+    SCOPED_TRACE(testing::Message() << "p " << p << " v " << v << " m " << m);
+    ASSERT_TRUE(best.ok()) << best.status();
+    ASSERT_TRUE(Validate(best->order).ok()) << Validate(best->order);
+    ASSERT_LE(Most(PeakActivations(best->order, best->sizes)), limits.memory);
+    ASSERT_TRUE(Validate(InPieces(pieces, best->order)).ok());
+  }
+}
+
 // Where F, B and W differ, the hand-made orders lose what a search finds.
 TEST(SearchOrderTest, BeatsH1WhereTimesAreUneven) {
   const PipelinePieces pieces = Uniform(8, 1, 24, {1, 1.4, 0.5, 0.1});

@@ -7,6 +7,7 @@
 #include <functional>
 #include <vector>
 
+#include "core/step/schedules/activation_memory.h"
 #include "core/step/schedules/generators.h"
 #include "core/step/schedules/nominal_run.h"
 
@@ -85,6 +86,42 @@ TEST(PublishedTest, HalfAndThirdMemoryIdleHalfAndTwoThirdsOfPlain) {
     EXPECT_LE(Idle(HalfMemoryVOrder(p, m), kEqualChunk), 1.5 * p);
     EXPECT_LE(Idle(ThirdMemoryVOrder(p, m), kEqualChunk), 2.0 * p);
   });
+}
+
+// Micro-batches that the fullest stage keeps.
+double Peak(const PipelineOrder& order) {
+  const std::vector<double> peaks = PeakMicrobatches(order, 1);
+  return *std::max_element(peaks.begin(), peaks.end());
+}
+
+// arXiv 2401.10241, table 1 and section 6: p of 1f1b, of H1 and of ZB-V, and
+// 2p - 1 of H2, where the weight part needs all of an activation.
+TEST(PublishedTest, H1AndZeroBubbleVKeepAsMuchAsPlain) {
+  ForShapes([](int p, int m) {
+    EXPECT_NEAR(Peak(OneForwardOneBackwardOrder(p, m)), p, 1e-9);
+    EXPECT_NEAR(Peak(ZeroBubbleH1Order(p, m)), p, 1e-9);
+    EXPECT_NEAR(Peak(ZeroBubbleVOrder(p, m)), p, 1e-9);
+    EXPECT_NEAR(Peak(ZeroBubbleH2Order(p, m)), 2 * p - 1, 1e-9);
+  });
+}
+
+// arXiv 2405.15362, abstract and section 4: 1/2 (V-Half) and 1/3 (V-Min) of
+// 1f1b's, but for what a few micro-batches at the turn add on any pipeline.
+TEST(PublishedTest, HalfAndThirdMemoryKeepHalfAndAThirdOfPlain) {
+  for (int p = 1; p <= 48; ++p) {
+    SCOPED_TRACE(p);
+    EXPECT_LE(Peak(HalfMemoryVOrder(p, 3 * p)), p / 2.0 + 1);
+    EXPECT_LE(Peak(ThirdMemoryVOrder(p, 3 * p)), p / 3.0 + 4.0 / 3);
+  }
+}
+
+// arXiv 2412.19437, table 2: PP + 1. README of github.com/deepseek-ai/DualPipe:
+// the same of the V form, of twice the stages with half the layers each.
+TEST(PublishedTest, DualPipesKeepOneMoreThanPlain) {
+  for (int p : {2, 4, 6, 8, 12}) {
+    EXPECT_NEAR(Peak(*DualPipeOrder(p, 4 * p)), p + 1, 1e-9);
+    EXPECT_NEAR(Peak(*DualPipeVOrder(p, 4 * p)), (2 * p + 1) / 2.0, 1e-9);
+  }
 }
 
 // arXiv 2104.04473, section 2.2: the bubble divided by v; arXiv 2211.05953,
