@@ -99,8 +99,9 @@ TEST(SearchOrderTest, IsNeverWorseThanWhatFits) {
 TEST(SearchOrderTest, IsValidAndWithinItsLimitOnAnyShape) {
   std::mt19937_64 random(12);
   for (int i = 0; i < 10'000; ++i) {
-    const int p = 1 + random() % 4, v = 1 + random() % 4, m = 1 + random() % 8;
-    const PipelinePieces pieces = Uniform(p, v, m, {1, 1.2, 0.7, 0.1});
+    const int p = 1 + random() % 4, v = 1 + random() % 2, m = 1 + random() % 6;
+    const PipelinePieces pieces =
+        Uniform(p, v, m, {1, 1.2, random() % 8 / 4.0, 0.1});
     SearchLimits limits;
     limits.memory = v * std::min(p, m);
     limits.exchanges = 2;
