@@ -10,7 +10,6 @@
 
 #include "client/import/huggingface.h"
 #include "client/import/imported.h"
-#include "client/import/kineto_command.h"
 #include "client/import/megatron.h"
 #include "client/import/settings.h"
 #include "client/prismctl/input_file.h"
@@ -162,8 +161,7 @@ Command ImportCommand() {
   Command command;
   command.name = "import";
   command.summary = "Write foreign formats as PRISM documents";
-  command.subcommands = {MegatronCommand(), HuggingFaceCommand(),
-                         KinetoCommand()};
+  command.subcommands = {MegatronCommand(), HuggingFaceCommand()};
   return command;
 }
 

@@ -19,8 +19,10 @@ struct ReplayAnswer {
   const trace::ReplayReport& report;
   const trace::DamageLog& damage;
   std::vector<trace::Change> changes;
-  // Steps that were not recorded; nothing where none were predicted.
+  // Steps that were not recorded, as they would be measured and without the
+  // delays; nothing where none were predicted.
   std::optional<prism::v1::StepTime> predicted;
+  std::optional<prism::v1::StepTime> predicted_simulated = std::nullopt;
 };
 
 // The distribution of recorded steps. Requires: not empty.

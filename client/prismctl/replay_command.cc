@@ -10,6 +10,7 @@
 
 #include "client/prismctl/replay_answer.h"
 #include "client/prismctl/trace_files.h"
+#include "core/trace/learn/step_model.h"
 #include "core/trace/replay/replay.h"
 
 namespace prism::prismctl {
@@ -78,6 +79,22 @@ ExitCode Fail(const std::string& path, const absl::Status& status,
   return kWrongInput;
 }
 
+// Adds steps that were not recorded, unless the recorded ones are too few or
+// too different from each other to learn from.
+void Predict(trace::StepSource& source, const trace::ReplayOptions& options,
+             ReplayAnswer& answer) {
+  constexpr size_t kSamples = 4000;
+  constexpr uint64_t kSeed = 1;
+  auto observed = trace::ObserveTrace(source, nullptr, options.first_step,
+                                      options.last_step);
+  if (!observed.ok()) return;
+  const auto model = trace::LearnSteps(*std::move(observed));
+  if (!model.ok()) return;
+  trace::PredictedSteps steps = trace::PredictSteps(*model, kSamples, kSeed);
+  answer.predicted = StepTimeOf(std::move(steps.measured));
+  answer.predicted_simulated = StepTimeOf(std::move(steps.simulated));
+}
+
 ExitCode RunReplay(const ReplayFlags& flags, Session& session) {
   std::string problem;
   const trace::ReplayOptions options = Asked(flags, problem);
@@ -90,7 +107,8 @@ ExitCode RunReplay(const ReplayFlags& flags, Session& session) {
   const auto report = trace::Replay(*file->trace, options, damage);
   WriteDamage(damage, session);
   if (!report.ok()) return Fail(flags.trace, report.status(), session);
-  const ReplayAnswer answer{file->path, *report, damage, options.changes, {}};
+  ReplayAnswer answer{file->path, *report, damage, options.changes, {}};
+  Predict(*file->trace, options, answer);
   session.out << (session.options.format == OutputFormat::kJson
                       ? ReplayJson(answer)
                       : ReplayText(answer, session.out_terminal));

@@ -56,6 +56,24 @@ TEST(ReplayCommandTest, TheAnswerHoldsTheKeysOfTheContract) {
   EXPECT_FALSE(json.contains("what_if"));
 }
 
+// Of steps like those recorded, so that means are alike: by a standard error of
+// 32 recorded steps, 0.4%, three times.
+TEST(ReplayCommandTest, StepsThatWereNotRecordedArePredicted) {
+  const Json json = RunJson({"--trace", Data("trace-ST.csv")});
+  const auto mean = [](const Json& time) -> double {
+    return time.at("mean_seconds");
+  };
+  const Json& predicted = json.at("predicted");
+  EXPECT_NEAR(mean(predicted.at("step_time")) /
+                  mean(json.at("measured").at("step_time")),
+              1, 0.012);
+  EXPECT_NEAR(mean(predicted.at("simulated_step_time")) /
+                  mean(json.at("simulated").at("step_time")),
+              1, 0.012);
+  EXPECT_FALSE(RunJson({"--trace", Data("trace-ST.csv"), "--steps", "1012"})
+                   .contains("predicted"));
+}
+
 TEST(ReplayCommandTest, OnlyTheStepsAskedForAreReplayed) {
   const Json some =
       RunJson({"--trace", Data("trace-ST.csv"), "--steps", "250-300"});

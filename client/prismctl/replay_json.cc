@@ -146,7 +146,12 @@ std::string ReplayJson(const ReplayAnswer& answer) {
                    {"simulated", time(&trace::StepSeconds::simulated)},
                    {"ideal", time(&trace::StepSeconds::ideal)}};
   if (answer.predicted) {
-    map.push_back({"predicted", StepTimeNode(*answer.predicted)});
+    Node::Map predicted = {{"step_time", MessageTree(*answer.predicted)}};
+    if (answer.predicted_simulated) {
+      predicted.push_back(
+          {"simulated_step_time", MessageTree(*answer.predicted_simulated)});
+    }
+    map.push_back({"predicted", {std::move(predicted)}});
   }
   map.push_back({"slowdown", {report.excess.slowdown()}});
   map.push_back({"slowdown_by", {ByPartition(report, &Account::slowdown)}});
