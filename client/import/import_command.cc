@@ -10,6 +10,7 @@
 
 #include "client/import/huggingface.h"
 #include "client/import/imported.h"
+#include "client/import/kineto_command.h"
 #include "client/import/megatron.h"
 #include "client/import/settings.h"
 #include "client/prismctl/input_file.h"
@@ -161,7 +162,8 @@ Command ImportCommand() {
   Command command;
   command.name = "import";
   command.summary = "Write foreign formats as PRISM documents";
-  command.subcommands = {MegatronCommand(), HuggingFaceCommand()};
+  command.subcommands = {MegatronCommand(), HuggingFaceCommand(),
+                         KinetoCommand()};
   return command;
 }
 

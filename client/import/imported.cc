@@ -15,8 +15,8 @@ bool DropEnding(std::string& name, const std::string& ending) {
 
 std::string NameFromFile(std::string file) {
   file = file.substr(file.find_last_of('/') + 1);
-  static constexpr std::array<const char*, 7> kEndings = {
-      ".txt", ".sh", ".bash", ".slurm", ".sbatch", ".json", ".config"};
+  static constexpr std::array<const char*, 8> kEndings = {
+      ".txt", ".sh", ".bash", ".slurm", ".sbatch", ".json", ".config", ".gz"};
   bool dropped = true;
   while (dropped) {
     dropped = false;

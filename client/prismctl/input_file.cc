@@ -45,7 +45,7 @@ absl::StatusOr<std::string> ReadStream(std::istream& in) {
   return text;
 }
 
-absl::StatusOr<std::string> ReadFile(const std::string& path) {
+absl::StatusOr<std::ifstream> Open(const std::string& path) {
   struct stat info = {};
   if (stat(path.c_str(), &info) != 0) return SystemError(errno);
   if (S_ISDIR(info.st_mode)) {
@@ -54,7 +54,22 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   if (!file) return SystemError(errno);
-  return ReadStream(file);
+  return file;
+}
+
+absl::StatusOr<std::string> ReadFile(const std::string& path) {
+  auto file = Open(path);
+  if (!file.ok()) return file.status();
+  return ReadStream(*file);
+}
+
+absl::Status TakeBlocks(std::istream& in,
+                        absl::FunctionRef<void(std::string_view)> take) {
+  std::vector<char> block(1 << 16);
+  while (in.read(block.data(), static_cast<std::streamsize>(block.size())),
+         in.gcount() > 0)
+    take({block.data(), static_cast<size_t>(in.gcount())});
+  return in.bad() ? SystemError(EIO) : absl::OkStatus();
 }
 
 }  // namespace
@@ -66,6 +81,13 @@ std::string InputName(const std::string& path) {
 absl::StatusOr<std::string> ReadInput(const std::string& path,
                                       std::istream& in) {
   return path == "-" ? ReadStream(in) : ReadFile(path);
+}
+
+absl::Status StreamInput(const std::string& path, std::istream& in,
+                         absl::FunctionRef<void(std::string_view)> take) {
+  if (path == "-") return TakeBlocks(in, take);
+  auto file = Open(path);
+  return file.ok() ? TakeBlocks(*file, take) : file.status();
 }
 
 }  // namespace prism::prismctl

@@ -2,11 +2,13 @@
 #ifndef PRISM_CLIENT_PRISMCTL_INPUT_FILE_H_
 #define PRISM_CLIENT_PRISMCTL_INPUT_FILE_H_
 
+#include <absl/functional/function_ref.h>
 #include <absl/status/statusor.h>
 
 #include <cstdint>
 #include <istream>
 #include <string>
+#include <string_view>
 
 namespace prism::prismctl {
 
@@ -24,6 +26,13 @@ std::string InputName(const std::string& path);
 // unreadable, a directory, too large, empty or nothing but white space.
 absl::StatusOr<std::string> ReadInput(const std::string& path,
                                       std::istream& in);
+
+// Gives the bytes of `path`, or of `in` where it is "-", to `take` block by
+// block, however many they are; traces can be larger than memory.
+//
+// Errors: as of ReadInput, but nothing is too large and nothing too empty.
+absl::Status StreamInput(const std::string& path, std::istream& in,
+                         absl::FunctionRef<void(std::string_view)> take);
 
 }  // namespace prism::prismctl
 
