@@ -77,13 +77,15 @@ absl::Status Changes::Check(const Change& change) const {
 }
 
 std::optional<WorkerKey> Changes::WorkerOfRank(int32_t rank) const {
-  // Ranks of a tensor group follow each other; the first names the worker.
+  // The ranks of a worker follow each other; the first names it.
+  std::optional<WorkerKey> of_rank;
+  int32_t nearest = rank - sizes_.tensor * sizes_.context;
   for (const auto& [worker, first] : typical_.ranks) {
-    if (first != kNone && rank >= first && rank < first + sizes_.tensor) {
-      return worker;
-    }
+    if (first == kNone || first > rank || first <= nearest) continue;
+    nearest = first;
+    of_rank = worker;
   }
-  return std::nullopt;
+  return of_rank;
 }
 
 absl::Status Changes::PrepareRebalance(const Change& change) {

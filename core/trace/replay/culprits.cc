@@ -24,6 +24,12 @@ struct Culprit {
   double without_seconds = 0;
 };
 
+// A sentence and the share of the excess that goes with its cause.
+struct Ranked {
+  double removed = 0;
+  std::string sentence;
+};
+
 std::string ShareText(double removed) {
   if (removed >= 0.995) return "all of the excess goes";
   return absl::StrFormat("%.0f%% of the excess goes", removed * 100);
@@ -118,11 +124,20 @@ std::string Sentence(const Culprit& culprit, const Excess& excess) {
       ShareText(culprit.removed), culprit.details);
 }
 
-std::string UnevenSentence(const ReplayReport& report) {
-  return absl::StrFormat(
-      "Micro-batches are of uneven length (%.0f%% apart, the same in forward "
-      "and backward): were all alike, %s. Try --what-if sort-sequences.",
-      report.sequences.deviation * 100, ShareText(report.sequences.removed));
+// Micro-batches of uneven length, where there is a point in saying so.
+std::optional<Ranked> UnevenSentence(const ReplayReport& report) {
+  const UnevenSequences& uneven = report.sequences;
+  if (uneven.correlation < kLeastCorrelation ||
+      uneven.deviation < kLeastDeviation || uneven.removed < kLeastRemoved) {
+    return std::nullopt;
+  }
+  return Ranked{
+      uneven.removed,
+      absl::StrFormat("Micro-batches are of uneven length (%.0f%% "
+                      "apart, the same in forward and backward): "
+                      "were all alike, %s. Try --what-if "
+                      "sort-sequences.",
+                      uneven.deviation * 100, ShareText(uneven.removed))};
 }
 
 std::vector<Culprit> WhoIsSlow(const ReplayReport& report) {
@@ -137,10 +152,25 @@ std::vector<Culprit> WhoIsSlow(const ReplayReport& report) {
   const double worker = narrower;
   add(WorstOf(report, true, worker));
   add(WorstOf(report, false, worker));
-  std::stable_sort(
-      culprits.begin(), culprits.end(),
-      [](const Culprit& a, const Culprit& b) { return a.removed > b.removed; });
   return culprits;
+}
+
+// All of them, the worst first.
+std::vector<Ranked> Causes(const ReplayReport& report) {
+  std::vector<Ranked> causes;
+  const std::optional<Ranked> uneven = UnevenSentence(report);
+  if (uneven) causes.push_back(*uneven);
+  for (const Culprit& culprit : WhoIsSlow(report)) {
+    // Who is not slow in the long run only has long micro-batches at times.
+    const bool explained =
+        uneven && culprit.details.empty() && culprit.removed <= uneven->removed;
+    if (explained) continue;
+    causes.push_back({culprit.removed, Sentence(culprit, report.excess)});
+  }
+  std::stable_sort(
+      causes.begin(), causes.end(),
+      [](const Ranked& a, const Ranked& b) { return a.removed > b.removed; });
+  return causes;
 }
 
 }  // namespace
@@ -153,13 +183,8 @@ std::vector<std::string> NameCulprits(const ReplayReport& report) {
         report.excess.slowdown())};
   }
   std::vector<std::string> sentences;
-  for (const Culprit& culprit : WhoIsSlow(report)) {
-    sentences.push_back(Sentence(culprit, report.excess));
-  }
-  const UnevenSequences& uneven = report.sequences;
-  if (uneven.correlation >= kLeastCorrelation &&
-      uneven.deviation >= kLeastDeviation && uneven.removed >= kLeastRemoved) {
-    sentences.push_back(UnevenSentence(report));
+  for (Ranked& cause : Causes(report)) {
+    sentences.push_back(std::move(cause.sentence));
   }
   if (const auto kind = WorstKind(report)) {
     sentences.push_back(Sentence(*kind, report.excess));

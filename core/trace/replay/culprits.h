@@ -12,8 +12,9 @@ namespace prism::trace {
 // One sentence for each cause without which a fifth or more of the excess
 // goes, the worst first. The narrowest is named: a stage or data rank only if
 // fixing it removes a tenth of the excess more than its worst worker does.
-// Kinds of operation follow, then micro-batches of uneven length. Requires:
-// all accounts of `report`.
+// Micro-batches of uneven length are among them and stand for who is not slow
+// on average. The worst kind of operation comes last. Requires: all accounts
+// of `report`.
 std::vector<std::string> NameCulprits(const ReplayReport& report);
 
 }  // namespace prism::trace
