@@ -66,7 +66,7 @@ struct ReplayReport {
   std::vector<std::string> suggestions;
 };
 
-inline constexpr int64_t kMostAccounted = 1'000'000;
+inline constexpr int64_t kMostAccounted = 500'000;
 
 // Reads `source` three times. What is wrong with steps goes to `damage`.
 //
