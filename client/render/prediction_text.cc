@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "client/render/paint.h"
 #include "client/render/provenance_text.h"
 #include "client/render/step_time_text.h"
+#include "client/render/table.h"
 #include "client/render/units.h"
 #include "client/render/wrap.h"
 
@@ -130,6 +132,27 @@ std::string BreakdownText(const Prediction& prediction,
   return text;
 }
 
+// What runs beside computation: how long, and how much of it is exposed, in a
+// step without variability and on average.
+std::string ExposedText(const Prediction& prediction, const Paint& paint) {
+  const TimeUnit unit = UnitFor(prediction.nominal_step_seconds());
+  std::vector<Row> rows = {{"", "runs", "mean", "exposed", "mean"}};
+  for (const BreakdownEntry& entry : prediction.breakdown()) {
+    if (!entry.has_mean_seconds() ||
+        entry.mean_seconds() >= entry.mean_busy_seconds()) {
+      continue;
+    }
+    rows.push_back({Words(entry.kind()), unit.WithName(entry.busy_seconds()),
+                    unit.WithName(entry.mean_busy_seconds()),
+                    unit.WithName(entry.seconds()),
+                    unit.WithName(entry.mean_seconds())});
+  }
+  if (rows.size() == 1) return "";
+  return absl::StrCat(
+      "\n", paint.Heading("Communication that runs beside computation"), "\n",
+      Table(rows));
+}
+
 std::string MethodText(const Prediction& prediction, const Terminal& terminal) {
   const auto samples = prediction.sampling().samples();
   const std::vector<std::string> parts = {
@@ -200,12 +223,12 @@ std::string MemoryText(const Memory& memory, const Terminal& terminal) {
 std::string PredictionText(const Prediction& prediction,
                            const Terminal& terminal) {
   const Paint paint(terminal.colour);
-  return absl::StrCat(StepTimeText(prediction, terminal),
-                      ThroughputText(prediction, paint),
-                      MemoryText(prediction.memory(), terminal),
-                      BreakdownText(prediction, terminal, paint),
-                      NotesText(prediction.notes(), terminal),
-                      paint.Quiet(MethodText(prediction, terminal)));
+  return absl::StrCat(
+      StepTimeText(prediction, terminal), ThroughputText(prediction, paint),
+      MemoryText(prediction.memory(), terminal),
+      BreakdownText(prediction, terminal, paint),
+      ExposedText(prediction, paint), NotesText(prediction.notes(), terminal),
+      paint.Quiet(MethodText(prediction, terminal)));
 }
 
 }  // namespace prism::render

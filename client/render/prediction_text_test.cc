@@ -55,6 +55,21 @@ TEST(PredictionTextTest, AConstantStepHasNoHistogram) {
                "constant_blocks.txt");
 }
 
+TEST(PredictionTextTest, SaysWhatOfHiddenCommunicationIsExposed) {
+  Prediction prediction = ReadPrediction("job.textproto");
+  EXPECT_THAT(PredictionText(prediction, kPlain), Not(HasSubstr("exposed")));
+  prism::v1::BreakdownEntry& entry = *prediction.mutable_breakdown(4);
+  ASSERT_EQ(entry.kind(), "data_communication");
+  entry.set_busy_seconds(0.5);
+  entry.set_mean_seconds(0.2031);
+  entry.set_mean_busy_seconds(0.5213);
+  EXPECT_THAT(
+      PredictionText(prediction, kPlain),
+      HasSubstr("\nCommunication that runs beside computation\n"
+                "                         runs     mean  exposed     mean\n"
+                "  data communication  0.500 s  0.521 s  0.180 s  0.203 s\n"));
+}
+
 TEST(PredictionTextTest, NoLineIsWiderThanTheTerminal) {
   const Prediction prediction = ReadPrediction("job.textproto");
   for (int columns = 60; columns <= kMostColumns; ++columns) {

@@ -10,6 +10,7 @@
 namespace prism::query {
 namespace {
 
+using prism::v1::BreakdownEntry;
 using prism::v1::Prediction;
 using prism::v1::Quantiles;
 
@@ -71,12 +72,28 @@ Node MemoryNode(const prism::v1::Memory& memory) {
   return {std::move(map)};
 }
 
-Node BreakdownNode(const Prediction& prediction) {
+using KindSeconds = double (BreakdownEntry::*)() const;
+
+Node BreakdownNode(const Prediction& prediction, KindSeconds seconds) {
   Node::Map kinds;
-  for (const auto& entry : prediction.breakdown()) {
-    kinds.push_back({entry.kind(), {entry.seconds()}});
+  for (const BreakdownEntry& entry : prediction.breakdown()) {
+    kinds.push_back({entry.kind(), {(entry.*seconds)()}});
   }
   return {std::move(kinds)};
+}
+
+void AddBreakdown(const Prediction& prediction, Node::Map& map) {
+  const auto add = [&](const char* key, KindSeconds seconds) {
+    map.push_back({key, BreakdownNode(prediction, seconds)});
+  };
+  add("breakdown", &BreakdownEntry::seconds);
+  add("busy", &BreakdownEntry::busy_seconds);
+  if (prediction.breakdown().empty() ||
+      !prediction.breakdown(0).has_mean_seconds()) {
+    return;
+  }
+  add("mean_breakdown", &BreakdownEntry::mean_seconds);
+  add("mean_busy", &BreakdownEntry::mean_busy_seconds);
 }
 
 void AddVerdict(const Prediction& prediction, Node::Map& map) {
@@ -126,7 +143,7 @@ std::string PredictionJson(const Prediction& prediction) {
   map.push_back({"step_time", StepTimeNode(prediction.step_time())});
   map.push_back({"nominal_step_seconds", {prediction.nominal_step_seconds()}});
   AddJobFigures(prediction, map);
-  map.push_back({"breakdown", BreakdownNode(prediction)});
+  AddBreakdown(prediction, map);
   AddProvenance(prediction, map);
   map.push_back({"notes", NotesNode(prediction)});
   return FormatJson({std::move(map)});

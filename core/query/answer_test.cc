@@ -77,6 +77,18 @@ TEST(PredictionJson, JobHasEveryPromisedKey) {
   EXPECT_EQ(answer["notes"], json::array({"first"}));
 }
 
+TEST(PredictionJson, HasMeansByKindWhereTheyWereSimulated) {
+  Prediction p = JobPrediction();
+  EXPECT_FALSE(json::parse(PredictionJson(p)).contains("mean_breakdown"));
+  p.mutable_breakdown(0)->set_busy_seconds(0.4);
+  p.mutable_breakdown(0)->set_mean_seconds(0.5);
+  p.mutable_breakdown(0)->set_mean_busy_seconds(0.6);
+  const json answer = json::parse(PredictionJson(p));
+  EXPECT_EQ(answer["busy"]["compute"], 0.4);
+  EXPECT_EQ(answer["mean_breakdown"]["compute"], 0.5);
+  EXPECT_EQ(answer["mean_busy"]["compute"], 0.6);
+}
+
 TEST(PredictionJson, MemoryHasItsVerdictAndEveryStage) {
   Prediction p = JobPrediction();
   const json memory = json::parse(PredictionJson(p))["memory"];

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -12,6 +14,7 @@
 #include "core/query/step_problem.h"
 #include "core/query/step_time_message.h"
 #include "core/step/simulate.h"
+#include "core/step/streams/mean_kinds.h"
 
 namespace prism::query {
 namespace {
@@ -24,6 +27,8 @@ static_assert(step::kQuantileLevels[kMedian] == 0.5);
 struct Solution {
   step::NominalStep nominal;
   step::StepTime time;
+  // Of simulated steps; where communication runs beside computation.
+  std::optional<step::KindTimes> mean;
 };
 
 absl::Status CheckTime(const char* what, double seconds, double floor) {
@@ -64,7 +69,13 @@ absl::StatusOr<Solution> Solve(const StepProblem& problem,
   const absl::StatusOr<step::StepTime> time =
       step::Simulate(problem.graph, options, budget, executor);
   if (!time.ok()) return time.status();
-  Solution solution = {*std::move(nominal), *time};
+  Solution solution = {*std::move(nominal), *time, std::nullopt};
+  if (time->method == step::Method::kMonteCarlo) {
+    auto mean = step::SimulateMeanKinds(problem.graph, options.random_key,
+                                        time->samples, budget, executor);
+    if (!mean.ok()) return mean.status();
+    solution.mean = *std::move(mean);
+  }
   const absl::Status status = CheckSolution(solution, problem.floor_seconds);
   if (!status.ok()) return status;
   return solution;
@@ -85,15 +96,22 @@ void SetTimes(const Solution& solution, Prediction& prediction) {
   SetQuantiles(time.standard_error_seconds, *sampling.mutable_standard_error());
 }
 
-void SetBreakdown(const step::NominalStep& nominal, Prediction& prediction) {
-  for (const auto& [kind, seconds] : nominal.by_kind) {
+// The seconds of `kind`; 0 where there are none.
+double Of(const std::map<std::string, double>& seconds,
+          const std::string& kind) {
+  const auto found = seconds.find(kind);
+  return found == seconds.end() ? 0 : found->second;
+}
+
+void SetBreakdown(const Solution& solution, Prediction& prediction) {
+  for (const auto& [kind, seconds] : solution.nominal.by_kind) {
     auto& entry = *prediction.add_breakdown();
     entry.set_kind(kind);
     entry.set_seconds(seconds);
-    const auto busy = nominal.busy_by_kind.find(kind);
-    if (busy != nominal.busy_by_kind.end()) {
-      entry.set_busy_seconds(busy->second);
-    }
+    entry.set_busy_seconds(Of(solution.nominal.busy_by_kind, kind));
+    if (!solution.mean) continue;
+    entry.set_mean_seconds(Of(solution.mean->by_kind, kind));
+    entry.set_mean_busy_seconds(Of(solution.mean->busy_by_kind, kind));
   }
 }
 
@@ -133,7 +151,7 @@ absl::StatusOr<Prediction> Predict(const Question& question,
   prediction.set_model_version(ModelVersion());
   prediction.set_feasible(true);
   SetTimes(*solution, prediction);
-  SetBreakdown(solution->nominal, prediction);
+  SetBreakdown(*solution, prediction);
   if (problem->estimate) {
     SetJobFigures(std::get<JobSubject>(question.subject).job,
                   *problem->estimate, *solution, prediction);

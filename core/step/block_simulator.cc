@@ -19,7 +19,6 @@ BlockSimulator::BlockSimulator(const CompiledGraph& compiled,
                                uint64_t random_key, DrawMode mode)
     : compiled_(compiled),
       graph_(*compiled.graph),
-      mode_(mode),
       runner_(compiled, random_key, mode) {}
 
 size_t BlockSimulator::PreferredElements(const CompiledGraph& compiled) {
@@ -95,7 +94,7 @@ void BlockSimulator::RunOperation(const PlannedOperation& planned) {
   if (planned.sends != kAbsent) {
     double* arrival = &arrival_[planned.sends * rows_];
     runner_.Send(planned, rank_clock, arrival);
-    if (mode_ == DrawMode::kNominal) {
+    if (runner_.tracks_kinds()) {
       double* hop = &hop_seconds_[planned.sends * stride_];
       for (size_t e = 0; e < stride_; ++e) hop[e] = arrival[e] - rank_clock[e];
     }

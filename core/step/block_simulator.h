@@ -67,7 +67,6 @@ class BlockSimulator {
 
   const CompiledGraph& compiled_;
   const StepGraph& graph_;
-  const DrawMode mode_;
   ProgramRunner runner_;
   StepObserver* observer_ = nullptr;
   size_t stride_ = 0;
@@ -75,7 +74,7 @@ class BlockSimulator {
   std::vector<double> clock_;    // [stage][lane][element]
   std::vector<double> begin_;    // the same; empty unless continuous
   std::vector<double> arrival_;  // [slot][lane][element]
-  // Nominal mode only: seconds of the hop under way, [slot][element].
+  // Where kinds are tracked: seconds of the hop under way, [slot][element].
   std::vector<double> hop_seconds_;
 };
 

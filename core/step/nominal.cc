@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <map>
-#include <string>
 #include <vector>
 
 #include "core/step/block_simulator.h"
 #include "core/step/compiled_graph.h"
 #include "core/step/composition/nominal_shortlist.h"
 #include "core/step/simulate.h"
+#include "core/step/streams/step_kinds.h"
 
 namespace prism::step {
 namespace {
@@ -49,44 +49,6 @@ std::vector<int> DistinctReplicas(const CompiledGraph& compiled) {
   return distinct;
 }
 
-NominalStep Summary(const StepGraph& graph, const Elements& elements,
-                    BlockSimulator& simulator) {
-  NominalStep step;
-  int stage = 0, lane = 0;
-  size_t element = 0;
-  double begin = 0;
-  for (int s = 0; s < graph.grid.stages; ++s) {
-    for (int l = 0; l < graph.grid.lanes; ++l) {
-      for (size_t e = 0; e < elements.count; ++e) {
-        const size_t i = l * elements.stride() + e;
-        const double end = simulator.clock(s)[i];
-        if (graph.is_continuous()) {
-          begin = std::max(begin, simulator.begin(s)[i]);
-        }
-        if (end > step.seconds) {
-          step.seconds = end;
-          stage = s, lane = l, element = e;
-        }
-      }
-    }
-  }
-  step.seconds -= begin;
-  double spent = 0;
-  for (size_t kind = 0; kind < graph.kinds.size(); ++kind) {
-    const KindSeconds& seconds = simulator.runner().ledger().At(
-        stage, kind, lane * elements.stride() + element);
-    step.by_kind[graph.kinds[kind]] += seconds.spent;
-    step.busy_by_kind[graph.kinds[kind]] += seconds.busy;
-    spent += seconds.spent;
-  }
-  // In a continuous run the rank may have begun its step before the last did.
-  if (spent > step.seconds) {
-    for (auto& [kind, seconds] : step.by_kind) seconds *= step.seconds / spent;
-  }
-  step.by_kind["bubble"] += std::max(0.0, step.seconds - spent);
-  return step;
-}
-
 }  // namespace
 
 absl::StatusOr<NominalStep> SimulateNominal(const StepGraph& graph) {
@@ -100,7 +62,9 @@ absl::StatusOr<NominalStep> SimulateNominal(const StepGraph& graph) {
   simulator.runner().TrackKinds();
   simulator.RunOperations(elements, true, base::UnlimitedBudget());
   simulator.RunClosing();
-  return Summary(graph, elements, simulator);
+  const StepKinds step =
+      TakeStepKinds(graph, elements, 0, elements.count, simulator);
+  return NominalStep{NamedKinds(graph, step), step.seconds};
 }
 
 }  // namespace prism::step

@@ -59,7 +59,8 @@ class ProgramRunner {
   // Shows tasks; null: to nobody. See BlockSimulator::Observe.
   void Observe(StepObserver* observer) { observer_ = observer; }
 
-  // Nominal mode only: books from each block on where the time went.
+  // Books from each block on where the time went. Requires blocks of whole
+  // samples.
   void TrackKinds() { track_kinds_ = true; }
   bool tracks_kinds() const { return track_kinds_; }
   KindLedger& ledger() { return ledger_; }

@@ -42,15 +42,21 @@ absl::StatusOr<StepTime> Simulate(const StepGraph& graph,
                                   const base::Budget& budget,
                                   base::Executor& executor);
 
-struct NominalStep {
-  double seconds = 0;
-  // Seconds of `seconds` by StepGraph::kinds on the rank that ends last, plus
-  // "bubble": what it waited for others. They sum to `seconds`. Communication
-  // beside computation counts as far as computation waited for it.
+// What the rank that ends last spends the time of a step on.
+struct KindTimes {
+  // Seconds by StepGraph::kinds, plus "bubble": what the rank waited for
+  // others. They sum to the step. Communication beside computation counts as
+  // far as computation waited for it.
   std::map<std::string, double> by_kind;
   // How long tasks of each of StepGraph::kinds ran on that rank, beside others
   // or not: at most as much of a kind is hidden as this exceeds `by_kind`.
   std::map<std::string, double> busy_by_kind;
+
+  bool operator==(const KindTimes&) const = default;
+};
+
+struct NominalStep : KindTimes {
+  double seconds = 0;
 };
 
 // The step with every draw and shared factor at its stated mean; slowdown,

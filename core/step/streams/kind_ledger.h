@@ -1,6 +1,6 @@
 // KindLedger: what the time of every rank went to, by kind of task.
 //
-// For the nominal breakdown. A rank's time is spent on the tasks of its first
+// For breakdowns. A rank's time is spent on the tasks of its first
 // stream and on waiting for those of others; time that is booked nowhere was
 // spent waiting for other ranks' operations.
 #ifndef PRISM_CORE_STEP_STREAMS_KIND_LEDGER_H_
