@@ -130,6 +130,77 @@ void MonteCarloSamples(benchmark::State& state) {
 }
 BENCHMARK(MonteCarloSamples)->Unit(benchmark::kMillisecond);
 
+// Four replicas, stages and tensor ranks, 12 layers a stage; a layer computes
+// and has a collective of its tensor group.
+step::StepProfile LayeredProfile() {
+  step::StepProfile profile;
+  profile.data = profile.pipeline = profile.tensor = 4;
+  profile.microbatches = 16;
+  const step::ProfileSegment layer = {
+      .compute = Distribution::MakeNormal(1, 0.05),
+      .collective = Distribution::MakeGamma(0.3, 0.2),
+      .sync = step::Sync::kTensor,
+      .count = 12};
+  profile.forward = {layer};
+  profile.backward = {layer};
+  return profile;
+}
+
+step::StepProfile ShardedProfile() {
+  step::StepProfile profile = LayeredProfile();
+  const auto law = Distribution::MakeGamma(0.4, 0.2);
+  profile.forward[0].gather = profile.backward[0].gather = law;
+  profile.backward[0].scatter = law;
+  profile.prefetch = 1;
+  return profile;
+}
+
+step::StepProfile SlowedProfile() {
+  step::StepProfile profile = ShardedProfile();
+  profile.overlap_slowdown = 1.1;
+  return profile;
+}
+
+int64_t DrawsOfAStep(const step::StepGraph& graph) {
+  int64_t draws = 0;
+  for (int phase = 0; phase < step::kPhases; ++phase) {
+    for (int program : graph.program_of[phase]) {
+      if (program < 0) continue;
+      for (const step::Segment& segment : graph.programs[program].segments) {
+        for (const step::Task& task : segment.tasks) {
+          int64_t ranks = graph.grid.replicas * graph.grid.lanes;
+          if (task.group != step::kNoGroup) {
+            const step::Group& group = graph.groups[task.group];
+            ranks /= group.lane_count * group.replica_count;
+          }
+          draws += segment.count * ranks;
+        }
+      }
+    }
+  }
+  return draws * graph.microbatches;
+}
+
+// What streams cost: the same layers without communication beside them, with
+// it, and with computation slowed by it. Items are draws.
+void StreamSamples(benchmark::State& state, const step::StepProfile& profile) {
+  constexpr int64_t kSamples = 200;
+  const step::StepGraph graph = step::BuildGraph(profile);
+  base::InlineExecutor executor;
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(step::Simulate(
+        graph, {.method = step::Method::kMonteCarlo, .samples = kSamples},
+        base::UnlimitedBudget(), executor));
+  }
+  state.SetItemsProcessed(state.iterations() * kSamples * DrawsOfAStep(graph));
+}
+BENCHMARK_CAPTURE(StreamSamples, without, LayeredProfile())
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(StreamSamples, sharded, ShardedProfile())
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(StreamSamples, slowed, SlowedProfile())
+    ->Unit(benchmark::kMillisecond);
+
 void NominalStep(benchmark::State& state) {
   const step::StepGraph graph = ProfileGraph();
   for (auto _ : state) {

@@ -193,6 +193,23 @@ TEST(ReduceTest, ShardsScatterApartAndCopiesReduceTogether) {
   EXPECT_DOUBLE_EQ(StepMs(profile), 4 + 2 + 3);
 }
 
+// Gathers 0-1, 1-2; layer 1-2; with one gather ahead the scatter comes next,
+// 2-3, and its reduction 3-33; with two the long gather does, 2-12, and they
+// run 12-13 and 13-43.
+TEST(ReduceTest, WaitsBehindGathersThatRunFurtherAhead) {
+  StepProfile profile = Layers(1, 1);
+  profile.forward.push_back(ComputeSegment(Ms(1)));
+  profile.forward.push_back(ComputeSegment(Ms(1)));
+  profile.forward[0].gather = profile.forward[1].gather = Ms(1);
+  profile.forward[2].gather = Ms(10);
+  profile.forward[0].scatter = Ms(1);
+  profile.forward[0].reduce = Ms(30);
+  profile.prefetch = 1;
+  EXPECT_DOUBLE_EQ(StepMs(profile), 33);
+  profile.prefetch = 2;
+  EXPECT_DOUBLE_EQ(StepMs(profile), 43);
+}
+
 // Fast shard: gathers 0-2 and 2-4, layers 2-3 and 4-5. Slow one: 2-6, 6-10.
 TEST(ShardTest, GroupsDoNotWaitForEachOther) {
   StepProfile profile = Layers(2, 1);
