@@ -10,7 +10,8 @@ constexpr size_t kBlockBytes = 256 << 10;
 constexpr size_t kFewestElements = 32;
 constexpr size_t kMostElements = 1024;
 
-// Draws between two looks at the budget: well below a millisecond.
+// Draws between two looks at the budget and the memory: well below a
+// millisecond, and a few megabytes.
 constexpr size_t kDrawsBetweenPolls = 100'000;
 
 }  // namespace
@@ -42,6 +43,7 @@ void BlockSimulator::ResetClocks(const Elements& elements, bool whole_samples) {
 bool BlockSimulator::RunOperations(const Elements& elements, bool whole_samples,
                                    const base::Budget& budget) {
   ResetClocks(elements, whole_samples);
+  out_of_memory_ = false;
   arrival_.resize(compiled_.plan.slots * rows_);
   hop_seconds_.resize(compiled_.plan.slots * stride_);
   size_t draws = 0;
@@ -51,9 +53,7 @@ bool BlockSimulator::RunOperations(const Elements& elements, bool whole_samples,
       draws += segment.count * segment.tasks.size() * rows_;
     }
     if (draws > kDrawsBetweenPolls) {
-      if (budget.Cancelled() || budget.Remaining() <= absl::ZeroDuration()) {
-        return false;
-      }
+      if (!MayGoOn(budget)) return false;
       draws = 0;
     }
   }
@@ -61,6 +61,12 @@ bool BlockSimulator::RunOperations(const Elements& elements, bool whole_samples,
     runner_.Drain(stage, clock(stage));
   }
   return true;
+}
+
+bool BlockSimulator::MayGoOn(const base::Budget& budget) {
+  out_of_memory_ = runner_.remembered_bytes() > memory_limit_;
+  return !out_of_memory_ && !budget.Cancelled() &&
+         budget.Remaining() > absl::ZeroDuration();
 }
 
 void BlockSimulator::RunPlanned(const PlannedOperation& planned) {

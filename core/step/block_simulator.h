@@ -3,6 +3,7 @@
 #define PRISM_CORE_STEP_BLOCK_SIMULATOR_H_
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "core/base/budget.h"
@@ -24,10 +25,16 @@ class BlockSimulator {
   static size_t PreferredElements(const CompiledGraph& compiled);
 
   // Runs every operation of `elements`; false where the budget was cancelled
-  // or ran out half-way. Afterwards clock(stage) holds when each rank is done,
-  // its streams included.
+  // or ran out half-way, or the memory did. Afterwards clock(stage) holds when
+  // each rank is done, its streams included.
   bool RunOperations(const Elements& elements, bool whole_samples,
                      const base::Budget& budget);
+
+  // What is remembered of communication under way may take about so much;
+  // without a limit, any.
+  void LimitMemory(size_t bytes) { memory_limit_ = bytes; }
+  // Whether operations were left half-way because they needed more.
+  bool out_of_memory() const { return out_of_memory_; }
 
   // Runs the closing of every stage from the clocks in clock(stage), unless
   // the graph is continuous and has closed already.
@@ -57,6 +64,7 @@ class BlockSimulator {
 
  private:
   void RunPlanned(const PlannedOperation& planned);
+  bool MayGoOn(const base::Budget& budget);
   void RunOperation(const PlannedOperation& planned);
   void RunUpdate(const PlannedOperation& planned);
   void Close(int stage, uint32_t id);
@@ -69,6 +77,8 @@ class BlockSimulator {
   const StepGraph& graph_;
   ProgramRunner runner_;
   StepObserver* observer_ = nullptr;
+  size_t memory_limit_ = std::numeric_limits<size_t>::max();
+  bool out_of_memory_ = false;
   size_t stride_ = 0;
   size_t rows_ = 0;
   std::vector<double> clock_;    // [stage][lane][element]

@@ -47,14 +47,16 @@ class Simulation {
   }
 
   absl::StatusOr<SimulatedSteps> Run() {
-    if (BytesNeeded() > kMostBytes) {
-      return absl::ResourceExhaustedError(
-          "one simulated step needs more than 4 GiB of memory");
+    const size_t needed = BytesNeeded();
+    if (needed > kMostBytes) return NeedsTooMuch();
+    for (SampleWorker& worker : workers_) {
+      worker.LimitMemory((kMostBytes - needed) / workers_.size());
     }
     bool complete = true;
     int64_t wanted = options_.samples.value_or(kFirstRound);
     while (complete) {
       complete = Extend(wanted);
+      if (OutOfMemory()) return NeedsTooMuch();
       if (budget_.Cancelled()) return absl::CancelledError("cancelled");
       if (const int64_t fewest = std::min(kFewestSamples, wanted);
           done_ < fewest) {
@@ -81,6 +83,17 @@ class Simulation {
         size_t(grid.lanes);
     return (rows * block + 2 * size_t(grid.stages) * grid.lanes * whole) *
            sizeof(double) * executor_.concurrency();
+  }
+
+  static absl::Status NeedsTooMuch() {
+    return absl::ResourceExhaustedError(
+        "one simulated step needs more than 4 GiB of memory");
+  }
+
+  bool OutOfMemory() const {
+    return std::any_of(
+        workers_.begin(), workers_.end(),
+        [](const SampleWorker& worker) { return worker.out_of_memory(); });
   }
 
   bool OutOfTime() const {

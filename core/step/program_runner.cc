@@ -352,6 +352,12 @@ void ProgramRunner::Drain(int stage, double* clock) {
   }
 }
 
+size_t ProgramRunner::remembered_bytes() const {
+  size_t bytes = 0;
+  for (const BusyTimes& times : busy_times_) bytes += times.bytes();
+  return bytes;
+}
+
 void ProgramRunner::AddOwnDraw(const Task& task, double* clock) {
   const Sampler& sampler = compiled_.samplers[task.distribution];
   const Factor& factor = factor_[static_cast<int>(task.factor_class)];

@@ -56,6 +56,10 @@ class ProgramRunner {
   void Send(const PlannedOperation& planned, const double* clock,
             double* arrival);
 
+  // Memory taken by what is remembered of the block under way; it grows with
+  // what communication beside computation is still to run.
+  size_t remembered_bytes() const;
+
   // Shows tasks; null: to nobody. See BlockSimulator::Observe.
   void Observe(StepObserver* observer) { observer_ = observer; }
 

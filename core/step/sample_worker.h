@@ -22,9 +22,14 @@ class SampleWorker {
                DrawMode mode = DrawMode::kRandom);
 
   // Writes the seconds of steps [first, first + count) to `step_seconds`;
-  // false where the budget was cancelled or ran out half-way.
+  // false where the budget was cancelled or ran out half-way, or the memory
+  // did.
   bool Run(int64_t first, int64_t count, const base::Budget& budget,
            double* step_seconds);
+
+  // As of BlockSimulator.
+  void LimitMemory(size_t bytes) { operations_.LimitMemory(bytes); }
+  bool out_of_memory() const { return operations_.out_of_memory(); }
 
   // The rank that was done last in the first step of the last Run; the lowest
   // of several.

@@ -125,5 +125,30 @@ TEST(SampleWorkerTest, ABudgetThatEndsStopsIt) {
   EXPECT_FALSE(worker.Run(0, 1, budget, &seconds));
 }
 
+// Scatters of the fast replica queue up, those of the slow one do not: what is
+// to come for the one is remembered apart from what comes for the other.
+TEST(SampleWorkerTest, StopsWhereCommunicationUnderWayTakesTooMuchMemory) {
+  StepProfile profile;
+  profile.data = 2;
+  profile.shard = 1;
+  profile.microbatches = 20;
+  profile.overlap_slowdown = 1.5;
+  profile.slowdown = {{0, 10}};
+  profile.forward = {
+      ComputeSegment(stats::Distribution::MakeConstant(1), Sync::kNone, 1000)};
+  profile.forward[0].scatter = stats::Distribution::MakeConstant(5);
+  profile.backward = {ComputeSegment(stats::Distribution::MakeConstant(0))};
+  const StepGraph graph = BuildGraph(profile);
+  const CompiledGraph compiled = Compiled(graph);
+  SampleWorker worker(compiled, 1);
+  double seconds = 0;
+  worker.LimitMemory(1 << 10);
+  EXPECT_FALSE(worker.Run(0, 1, base::UnlimitedBudget(), &seconds));
+  EXPECT_TRUE(worker.out_of_memory());
+  worker.LimitMemory(1 << 30);
+  EXPECT_TRUE(worker.Run(0, 1, base::UnlimitedBudget(), &seconds));
+  EXPECT_FALSE(worker.out_of_memory());
+}
+
 }  // namespace
 }  // namespace prism::step

@@ -95,4 +95,12 @@ size_t BusyTimes::size() const {
   return size;
 }
 
+size_t BusyTimes::bytes() const {
+  size_t numbers = 0;
+  for (const Intervals& intervals : streams_) {
+    numbers += intervals.start.capacity() + intervals.end.capacity();
+  }
+  return numbers * sizeof(double);
+}
+
 }  // namespace prism::step

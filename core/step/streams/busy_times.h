@@ -33,6 +33,9 @@ class BusyTimes {
   // Intervals kept.
   size_t size() const;
 
+  // Memory that they take: 16 bytes by interval and row, and what is spare.
+  size_t bytes() const;
+
  private:
   // Intervals of one stream, [interval][row], and each row's first that may
   // not be over.

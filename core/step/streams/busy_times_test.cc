@@ -116,5 +116,29 @@ TEST(BusyTimesRandomTest, TimeTakenIsThatOfTheWork) {
   EXPECT_LT(times.size(), 300u);
 }
 
+TEST(BusyTimesMemoryTest, GrowsWithTheIntervalsAndNoFurther) {
+  BusyTimes times;
+  times.Reset(1, 2, 2);
+  EXPECT_EQ(times.bytes(), 0u);
+  const std::vector<double> work = {0.5, 0.5};
+  std::vector<double> done(2);
+  // Intervals [2 i, 2 i + 1], none of which computation has reached.
+  const auto add = [&](int i) {
+    const std::vector<double> start(2, 2 * i), end(2, 2 * i + 1);
+    times.Add(0, start.data(), end.data());
+  };
+  for (int i = 0; i < 1000; ++i) add(i);
+  EXPECT_GE(times.bytes(), 1000 * 2 * 16u);
+  EXPECT_LE(times.bytes(), 2 * 1000 * 2 * 16u);
+  // Computation follows each from here on.
+  const size_t before = times.bytes();
+  for (int i = 1000; i < 9000; ++i) {
+    add(i);
+    const std::vector<double> from(2, 2 * i);
+    times.Stretch(from.data(), work.data(), done.data());
+  }
+  EXPECT_LE(times.bytes(), 2 * before);
+}
+
 }  // namespace
 }  // namespace prism::step
