@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 #include <string>
+#include <utility>
 
 #include "core/query/document.h"
 #include "core/query/example_questions.h"
@@ -75,6 +76,31 @@ TEST(Predict, SaysHowMuchCommunicationIsHidden) {
     EXPECT_GE(entry.mean_seconds(), 1e-3);
   }
   EXPECT_EQ(p.method(), prism::v1::METHOD_MONTECARLO);
+}
+
+TEST(Predict, SaysThatMonteCarloAnsweredWhereCommunicationRunsBeside) {
+  using prism::v1::Segment;
+  const std::pair<const char*, void (*)(Segment&)> keys[] = {
+      {"none", [](Segment&) {}},
+      {"gather", [](Segment& s) { s.mutable_gather()->set_constant(1); }},
+      {"scatter", [](Segment& s) { s.mutable_scatter()->set_constant(1); }},
+      {"overlap", [](Segment& s) {
+         s.set_overlap(true);
+         s.mutable_collective()->set_constant(1);
+       }}};
+  for (const auto& [key, set] : keys) {
+    prism::v1::Question message = ExampleProfile();
+    message.set_method(prism::v1::METHOD_AUTO);
+    // Without the streams, structure answers.
+    message.mutable_profile()->mutable_layout()->set_tensor(1);
+    *message.mutable_profile()->mutable_backward(0)->mutable_compute() =
+        message.profile().forward(0).compute();
+    set(*message.mutable_profile()->mutable_forward(0));
+    EXPECT_EQ(Answer(message).method(), std::string(key) == "none"
+                                            ? prism::v1::METHOD_AUTO
+                                            : prism::v1::METHOD_MONTECARLO)
+        << key;
+  }
 }
 
 TEST(Predict, MeansByKindAreThereWhereCommunicationRunsBesideComputation) {
