@@ -163,7 +163,7 @@ Command ImportCommand() {
   command.name = "import";
   command.summary = "Write foreign formats as PRISM documents";
   command.subcommands = {MegatronCommand(), HuggingFaceCommand(),
-                         KinetoCommand()};
+                         KinetoCommand(), ChakraCommand()};
   return command;
 }
 

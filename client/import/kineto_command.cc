@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "client/import/host_summary.h"
 #include "client/import/imported.h"
 #include "client/import/profile_message.h"
 #include "client/import/settings.h"
@@ -16,7 +17,9 @@
 #include "client/prismctl/input_file.h"
 #include "client/render/units.h"
 #include "core/query/document.h"
+#include "core/trace/chakra/chakra_reader.h"
 #include "core/trace/kineto/rank_reader.h"
+#include "core/trace/kineto/trace_notes.h"
 
 namespace prism::import {
 namespace {
@@ -65,7 +68,7 @@ kineto::StepOptions ReadSettings(const std::vector<std::string>& texts,
   return options;
 }
 
-Traces ReadTraces(const std::vector<std::string>& files, Session& session,
+Traces ReadKineto(const std::vector<std::string>& files, Session& session,
                   base::Violations& violations) {
   Traces traces;
   for (const std::string& file : files) {
@@ -103,11 +106,8 @@ void Write(const kineto::JoinedTrace& joined,
               << ")\n";
 }
 
-ExitCode Run(const TraceOptions& options, Session& session) {
-  base::Violations violations;
-  const kineto::StepOptions steps = ReadSettings(options.settings, violations);
-  Traces traces = ReadTraces(options.files, session, violations);
-  if (!violations.empty()) return Fail(violations, session);
+ExitCode Answer(Traces traces, const kineto::StepOptions& steps, bool summary,
+                Session& session) {
   const auto joined = kineto::Join(std::move(traces), steps);
   if (!joined.ok())
     return Fail(std::string(joined.status().message()), session);
@@ -119,12 +119,90 @@ ExitCode Run(const TraceOptions& options, Session& session) {
     session.err << "prismctl: " << check.status().message() << "\n";
     return prismctl::kInternalError;
   }
-  Write(*joined, profile, *check, options.summary, session);
+  Write(*joined, profile, *check, summary, session);
   return prismctl::kAnswered;
 }
 
-Command TraceCommand(std::shared_ptr<TraceOptions> options) {
+ExitCode RunKineto(const TraceOptions& options, Session& session) {
+  base::Violations violations;
+  const kineto::StepOptions steps = ReadSettings(options.settings, violations);
+  Traces traces = ReadKineto(options.files, session, violations);
+  if (!violations.empty()) return Fail(violations, session);
+  return Answer(std::move(traces), steps, options.summary, session);
+}
+
+using ChakraTraces = std::vector<chakra::ChakraTrace>;
+
+ChakraTraces ReadChakra(const std::vector<std::string>& files, Session& session,
+                        base::Violations& violations) {
+  ChakraTraces traces;
+  for (const std::string& file : files) {
+    chakra::ChakraReader reader(prismctl::InputName(file));
+    const absl::Status status = prismctl::StreamInput(
+        file, session.in,
+        [&reader](std::string_view bytes) { reader.Feed(bytes); });
+    if (!status.ok()) {
+      violations.Add(prismctl::InputName(file), std::string(status.message()));
+      continue;
+    }
+    traces.push_back(reader.Finish());
+  }
+  return traces;
+}
+
+// A trace of the host has no times, so that there is no profile of it.
+ExitCode AnswerHost(const chakra::ChakraTrace& trace, bool summary,
+                    Session& session) {
+  const kineto::Damage& damage = trace.kernels.damage;
+  for (const std::string& note :
+       kineto::NotesOfDamage(trace.kernels.file, damage, trace.kernels.events))
+    session.err << "prismctl: " << note << "\n";
+  if (!summary) {
+    return Fail(absl::StrCat(trace.kernels.file,
+                             " is a trace of the host, which holds no times: "
+                             "--summary shows what it holds, and import kineto "
+                             "reads the profiler's trace of the same run"),
+                session);
+  }
+  session.out << (session.options.format == OutputFormat::kJson
+                      ? HostSummaryJson(*trace.host)
+                      : HostSummaryText(*trace.host,
+                                        session.out_terminal.columns));
+  return prismctl::kAnswered;
+}
+
+bool IsHost(const chakra::ChakraTrace& trace) { return trace.host.has_value(); }
+
+ExitCode RunChakra(const TraceOptions& options, Session& session) {
+  base::Violations violations;
+  const kineto::StepOptions steps = ReadSettings(options.settings, violations);
+  ChakraTraces read = ReadChakra(options.files, session, violations);
+  if (!violations.empty()) return Fail(violations, session);
+  if (read.size() == 1 && IsHost(read[0]))
+    return AnswerHost(read[0], options.summary, session);
+  Traces traces;
+  for (chakra::ChakraTrace& trace : read) {
+    if (IsHost(trace)) {
+      return Fail(absl::StrCat(trace.kernels.file,
+                               " is a trace of the host; give it alone"),
+                  session);
+    }
+    if (!trace.has_starts) {
+      session.err << "prismctl: " << trace.kernels.file
+                  << ": starts are not recorded: operators start as early as "
+                     "what they wait for allows\n";
+    }
+    traces.push_back(std::move(trace.kernels));
+  }
+  return Answer(std::move(traces), steps, options.summary, session);
+}
+
+using RunTraces = ExitCode (*)(const TraceOptions&, Session&);
+
+Command TraceCommand(const std::string& name, RunTraces run) {
+  auto options = std::make_shared<TraceOptions>();
   Command command;
+  command.name = name;
   command.options = {
       {.name = "FILE",
        .help = "a trace of one rank; may be repeated",
@@ -137,15 +215,16 @@ Command TraceCommand(std::shared_ptr<TraceOptions> options) {
        .placeholder = "NAME=VALUE",
        .help = "step=NAME or clock=host|device; may be repeated",
        .target = &options->settings}};
-  command.run = [options](Session& session) { return Run(*options, session); };
+  command.run = [options, run](Session& session) {
+    return run(*options, session);
+  };
   return command;
 }
 
 }  // namespace
 
 Command KinetoCommand() {
-  Command command = TraceCommand(std::make_shared<TraceOptions>());
-  command.name = "kineto";
+  Command command = TraceCommand("kineto", RunKineto);
   command.summary = "A step profile from traces of PyTorch's profiler";
   command.description =
       "Reads Chrome trace files as PyTorch's profiler (Kineto) writes them, "
@@ -154,6 +233,18 @@ Command KinetoCommand() {
       "Steps are ProfilerStep#N; --set step=NAME names other annotations that "
       "mark them. --set clock=device measures them on the device, clock=host "
       "by the host's marks.";
+  return command;
+}
+
+Command ChakraCommand() {
+  Command command = TraceCommand("chakra", RunChakra);
+  command.summary = "A step profile from Chakra execution traces";
+  command.description =
+      "Reads execution traces in MLCommons' Chakra format, plain or gzip, one "
+      "for each rank, and writes a step profile. Where a trace holds durations "
+      "alone, operators start as early as what they wait for allows.\n\n"
+      "PyTorch's execution traces in JSON hold no times; --summary shows what "
+      "they hold.";
   return command;
 }
 

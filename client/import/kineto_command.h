@@ -10,6 +10,9 @@ namespace prism::import {
 // Files are streamed: their size does not matter, the number of kernels does.
 prismctl::Command KinetoCommand();
 
+// `import chakra FILE... [--summary]`, likewise.
+prismctl::Command ChakraCommand();
+
 }  // namespace prism::import
 
 #endif  // PRISM_CLIENT_IMPORT_KINETO_COMMAND_H_

@@ -42,7 +42,7 @@ Result Prismctl(std::vector<std::string> arguments,
   std::ostringstream out, err;
   prismctl::Session session{in, out, err, {}, {}, false};
   const ExitCode code = prismctl::RunCommandLine(
-      arguments, {"1.2.3", {KinetoCommand()}}, session);
+      arguments, {"1.2.3", {KinetoCommand(), ChakraCommand()}}, session);
   return {code, out.str(), err.str()};
 }
 
@@ -155,6 +155,45 @@ TEST(KinetoCommandTest, SaysWhatIsWrong) {
     EXPECT_THAT(result.out, IsEmpty());
     EXPECT_THAT(result.err, HasSubstr(test.what));
   }
+}
+
+TEST(ChakraCommandTest, WritesAProfile) {
+  const Result result = Prismctl({"chakra", Data("resnet.chakra.et.gz")});
+  EXPECT_EQ(result.code, prismctl::kAnswered);
+  EXPECT_EQ(ReadProfile(result.out).layout().data(), 1u);
+  EXPECT_THAT(result.err,
+              AllOf(HasSubstr("starts are not recorded"), HasSubstr("0.00%)")));
+}
+
+TEST(ChakraCommandTest, SummarizesDeviceAndHost) {
+  EXPECT_THAT(
+      Prismctl({"chakra", Data("resnet.chakra.et.gz"), "--summary"}).out,
+      HasSubstr("all-reduce"));
+  const Result text =
+      Prismctl({"chakra", Data("resnet_2gpu_et.json.gz"), "--summary"});
+  EXPECT_EQ(text.code, prismctl::kAnswered);
+  EXPECT_THAT(text.out, AllOf(HasSubstr("14,392 operators of the host in 3"),
+                              HasSubstr("all-reduce")));
+  const Result json = Prismctl({"chakra", Data("resnet_2gpu_et.json.gz"),
+                                "--summary", "--format", "json"});
+  EXPECT_EQ(
+      nlohmann::json::parse(json.out)["collectives"]["all-reduce"]["bytes"],
+      306684384);
+}
+
+TEST(ChakraCommandTest, SaysWhatIsWrong) {
+  const Result host = Prismctl({"chakra", Data("resnet_2gpu_et.json.gz")});
+  EXPECT_EQ(host.code, prismctl::kWrongInput);
+  EXPECT_THAT(host.err, HasSubstr("which holds no times"));
+  const Result both = Prismctl(
+      {"chakra", Data("resnet_2gpu_et.json.gz"), Data("resnet.chakra.et.gz")});
+  EXPECT_THAT(both.err, HasSubstr("is a trace of the host; give it alone"));
+  const Result kineto =
+      Prismctl({"chakra", Data("mi250_minitoy.json.gz"), "--summary"});
+  EXPECT_THAT(kineto.err, HasSubstr("has no nodes"));
+  const Result nothing = Prismctl({"chakra", "-"}, "");
+  EXPECT_EQ(nothing.code, prismctl::kWrongInput);
+  EXPECT_THAT(nothing.err, HasSubstr("is empty"));
 }
 
 }  // namespace

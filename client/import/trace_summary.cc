@@ -1,5 +1,6 @@
 #include "client/import/trace_summary.h"
 
+#include <absl/strings/ascii.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
 
@@ -25,6 +26,13 @@ constexpr size_t kLeastNameColumns = 20;
 
 std::string Time(double ns) { return render::Duration(ns / 1e9); }
 std::string Time(int64_t ns) { return Time(static_cast<double>(ns)); }
+
+// Names come from files: nothing in them may steer a terminal.
+std::string Printable(std::string name) {
+  for (char& c : name)
+    if (!absl::ascii_isprint(static_cast<unsigned char>(c))) c = '?';
+  return name;
+}
 
 std::string Head(const JoinedTrace& joined, const kineto::ProfileCheck& check) {
   int64_t shortest = INT64_MAX, longest = 0;
@@ -137,7 +145,7 @@ std::string KernelTable(const JoinedTrace& joined, int columns) {
                static_cast<size_t>(columns) - std::min<size_t>(used, columns));
   for (size_t i = 0; i < rows.size(); ++i) {
     const std::string name = i == 0 ? "kernel" : joined.kernels[i - 1].name;
-    rows[i].push_back(name.substr(0, width));
+    rows[i].push_back(Printable(name).substr(0, width));
   }
   std::string text = absl::StrCat("\n", render::Table(rows, {4}));
   if (joined.kernels.size() > count)

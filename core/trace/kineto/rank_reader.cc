@@ -7,6 +7,7 @@
 #include <absl/strings/string_view.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <unordered_map>
 #include <utility>
 
@@ -22,6 +23,9 @@ namespace {
 
 // Some 6 GB of them; no device runs as many in the minutes a profiler records.
 constexpr size_t kMostActivities = size_t{1} << 26;
+// Times beyond these cannot be: they are damage, and could overflow sums.
+constexpr int64_t kMostStartNs = int64_t{4'000'000'000'000'000'000};  // 2096
+constexpr int64_t kMostDurationNs = int64_t{1'000'000'000'000'000};   // 11 days
 constexpr size_t kMostNames = 1000;  // of ignored kinds and unknown fields
 
 // What runs on a device, by the category of its event in lower case.
@@ -185,6 +189,9 @@ class RankReader::Impl : private JsonElements::Sink {
     if (!event_.duration_ns) return absl::StrCat(name, " has no dur");
     if (*event_.duration_ns < 0)
       return absl::StrCat(name, " has a dur below 0");
+    if (*event_.duration_ns > kMostDurationNs ||
+        std::abs(*event_.start_ns) > kMostStartNs)
+      return absl::StrCat(name, " has no possible time");
     return "";
   }
 

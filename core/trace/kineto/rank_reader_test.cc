@@ -121,18 +121,21 @@ TEST(RankReaderTest, NamesDamagedEventsAndKeepsTheOthers) {
           .Event(R"({"ph": "X", "cat": "kernel", "name": "c", "ts": 1})")
           .Event(R"({"ph": "X", "name": "d", "ts": 1, "dur": -1})")
           .Event(R"({"ph": "X", "name": "e", "ts": "1x", "dur": 1})")
+          .Event(R"({"ph": "X", "name": "g", "ts": 1, "dur": 1e13})")
+          .Event(R"({"ph": "X", "name": "h", "ts": -5e15, "dur": 1})")
           .Event(R"({"ph" "X"})")
           .Event(R"({"cat": "kernel"})")
           .Kernel("f", 200, 50, 20)
           .Read();
   EXPECT_THAT(trace.activities, SizeIs(2));
-  EXPECT_EQ(trace.damage.count(), 6);
+  EXPECT_EQ(trace.damage.count(), 8);
   std::vector<std::string> what;
   for (const DamagedPlace& place : trace.damage.named())
     what.push_back(place.what);
   EXPECT_THAT(what,
               ElementsAre("b has no ts", "c has no dur", "d has a dur below 0",
                           "ts is 1x; must be microseconds",
+                          "g has no possible time", "h has no possible time",
                           HasSubstr("parse error"), "an event without ph"));
 }
 

@@ -18,21 +18,6 @@ std::string Places(int64_t count) {
                     : absl::StrCat(count, " damaged places");
 }
 
-void AddDamage(const KernelTrace& trace, std::vector<std::string>& notes) {
-  const Damage& damage = trace.damage;
-  if (damage.count() == 0) return;
-  notes.push_back(absl::StrCat(trace.file, " has ", Places(damage.count()),
-                               "; the rest of its ", trace.events,
-                               " events was read"));
-  for (const DamagedPlace& place : damage.named())
-    notes.push_back(
-        absl::StrCat(trace.file, ", byte ", place.byte, ": ", place.what));
-  const int64_t more =
-      damage.count() - static_cast<int64_t>(damage.named().size());
-  if (more > 0)
-    notes.push_back(absl::StrCat(trace.file, ": and ", more, " more"));
-}
-
 std::string FormatMs(double ns) { return absl::StrFormat("%.3f ms", ns / 1e6); }
 
 std::string MarkText(const JoinedTrace& joined) {
@@ -104,10 +89,26 @@ void AddMissingRanks(const JoinedTrace& joined,
 
 }  // namespace
 
+std::vector<std::string> NotesOfDamage(const std::string& file,
+                                       const Damage& damage, int64_t events) {
+  std::vector<std::string> notes;
+  if (damage.count() == 0) return notes;
+  notes.push_back(absl::StrCat(file, " has ", Places(damage.count()),
+                               "; the rest of its ", events,
+                               " events was read"));
+  for (const DamagedPlace& place : damage.named())
+    notes.push_back(
+        absl::StrCat(file, ", byte ", place.byte, ": ", place.what));
+  const int64_t more =
+      damage.count() - static_cast<int64_t>(damage.named().size());
+  if (more > 0) notes.push_back(absl::StrCat(file, ": and ", more, " more"));
+  return notes;
+}
+
 std::vector<std::string> NotesOfFile(const KernelTrace& trace,
                                      const Steps& steps) {
-  std::vector<std::string> notes;
-  AddDamage(trace, notes);
+  std::vector<std::string> notes =
+      NotesOfDamage(trace.file, trace.damage, trace.events);
   for (const auto& [field, count] : trace.unknown_fields)
     notes.push_back(absl::StrCat(trace.file, ": unknown field ", field, " of ",
                                  count, " events is ignored"));

@@ -11,6 +11,10 @@
 
 namespace prism::kineto {
 
+// How much of `file` is damaged, and the first places; none if nothing is.
+std::vector<std::string> NotesOfDamage(const std::string& file,
+                                       const Damage& damage, int64_t events);
+
 // Damage, unknown fields, launches that are missing, steps without activity.
 std::vector<std::string> NotesOfFile(const KernelTrace& trace,
                                      const Steps& steps);
