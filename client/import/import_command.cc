@@ -13,6 +13,7 @@
 #include "client/import/kineto_command.h"
 #include "client/import/megatron.h"
 #include "client/import/settings.h"
+#include "client/import/trace_command.h"
 #include "client/prismctl/input_file.h"
 #include "core/base/violations.h"
 #include "core/query/document.h"
@@ -163,7 +164,7 @@ Command ImportCommand() {
   command.name = "import";
   command.summary = "Write foreign formats as PRISM documents";
   command.subcommands = {MegatronCommand(), HuggingFaceCommand(),
-                         KinetoCommand(), ChakraCommand()};
+                         KinetoCommand(), ChakraCommand(), TraceCommand()};
   return command;
 }
 

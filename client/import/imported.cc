@@ -15,8 +15,9 @@ bool DropEnding(std::string& name, const std::string& ending) {
 
 std::string NameFromFile(std::string file) {
   file = file.substr(file.find_last_of('/') + 1);
-  static constexpr std::array<const char*, 8> kEndings = {
-      ".txt", ".sh", ".bash", ".slurm", ".sbatch", ".json", ".config", ".gz"};
+  static constexpr std::array<const char*, 9> kEndings = {
+      ".txt",  ".sh",     ".bash", ".slurm", ".sbatch",
+      ".json", ".config", ".gz",   ".csv"};
   bool dropped = true;
   while (dropped) {
     dropped = false;
