@@ -83,10 +83,12 @@ std::optional<Culprit> WorstWorker(const ReplayReport& report) {
   if (worst == nullptr || worst->removed < kLeastRemoved) return std::nullopt;
   for (const auto& [worker, means] : report.typical.workers) {
     if (WorkerName(report.typical, worker) != worst->name) continue;
-    return Culprit{absl::StrCat("Data rank ", worker.first, ", stage ",
-                                worker.second, " (rank ", worst->name, ")"),
-                   SlowKinds(means, report.typical.seconds), worst->removed,
-                   worst->without_seconds};
+    const int32_t rank = report.typical.ranks.at(worker);
+    return Culprit{
+        absl::StrCat("Data rank ", worker.first, ", stage ", worker.second,
+                     rank == kNone ? "" : absl::StrCat(" (rank ", rank, ")")),
+        SlowKinds(means, report.typical.seconds), worst->removed,
+        worst->without_seconds};
   }
   return std::nullopt;
 }

@@ -11,6 +11,7 @@
 #include <tuple>
 #include <utility>
 
+#include "core/trace/replay/implausible.h"
 #include "core/trace/step_order.h"
 
 namespace prism::trace {
@@ -118,7 +119,9 @@ class WorkerMender {
 
 }  // namespace
 
-void Mender::Learn(const Step& step) {
+void Mender::Learn(const Step& recorded) {
+  Step step = recorded;
+  TakeOutImplausible(step);
   for (const auto& [worker, operations] : Workers(step)) {
     const auto stage = static_cast<size_t>(worker.second);
     if (stage >= fullest_.size()) fullest_.resize(stage + 1);
@@ -151,9 +154,16 @@ bool Mender::IsWhole(const Step& step) const {
   return true;
 }
 
-std::optional<MendedStep> Mender::Mend(const Step& step,
+std::optional<MendedStep> Mender::Mend(const Step& recorded,
                                        DamageLog* damage) const {
-  if (IsWhole(step)) return MendedStep{step, {}};
+  Step step = recorded;
+  const int64_t implausible = TakeOutImplausible(step);
+  if (implausible > 0 && damage != nullptr) {
+    damage->Add(0, "step", "has operations at times that cannot be; left out",
+                absl::StrCat(step.number), implausible);
+  }
+  if (IsWhole(step)) return MendedStep{std::move(step), {}};
+  if (step.operations.empty()) return std::nullopt;
   const auto workers = Workers(step);
   double first_start = step.operations.front().start_seconds;
   for (const Operation& operation : step.operations) {
@@ -188,7 +198,7 @@ std::optional<MendedStep> Mender::Mend(const Step& step,
         lost || missing.empty() ? 1 : static_cast<int64_t>(missing.size()));
   }
   if (lost) return std::nullopt;
-  MendedStep mended{step, {}};
+  MendedStep mended{std::move(step), {}};
   std::set<std::tuple<int32_t, int32_t, Kind, int32_t>> made_up;
   for (const Operation& o : missing) {
     made_up.emplace(o.replica, o.stage, o.kind, o.sequence);

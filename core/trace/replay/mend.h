@@ -1,5 +1,6 @@
 // Mender: steps that lack operations, made whole where little is missing.
 //
+// Operations at times that cannot be (implausible.h) count as missing.
 // A step is whole if all workers are there and, at each stage, all replicas
 // have the same number of operations of each kind, as many backwards as
 // forwards and an optimizer if any has one. One that is not is held against

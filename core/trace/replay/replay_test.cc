@@ -190,6 +190,25 @@ TEST(ReplayTest, DamagedRowsAreCountedAndStepsStayAsLong) {
   EXPECT_EQ(mended, broken);
 }
 
+// One digit becomes another, which leaves rows that can be read.
+TEST(ReplayTest, WrongDigitsDoNotMakeStepsLong) {
+  const MadeJob job;
+  const Trace trace = TraceOf(job, 6);
+  std::string text = TextOf(trace);
+  for (size_t at = 5000; at < text.size(); at += 9973) {
+    const size_t point = text.find('.', at);  // of a start
+    if (point == std::string::npos) break;
+    text.insert(point, "7000");
+  }
+  DamageLog damage;
+  const auto report = ReplayText(text, job.sizes, damage);
+  ASSERT_TRUE(report.ok());
+  EXPECT_EQ(report->steps.size(), 6);
+  EXPECT_NEAR(report->excess.simulated, MeasuredSeconds(trace.steps[0]),
+              0.02 * report->excess.simulated);
+  EXPECT_GT(damage.total(), 10);
+}
+
 TEST(ReplayTest, ATraceWithoutAnyStepIsAnError) {
   DamageLog damage;
   EXPECT_EQ(ReplayText(CsvHeading(), {}, damage).status().code(),
