@@ -1,5 +1,5 @@
-// How fast steps are simulated: draws, samples and nominal steps, on one
-// thread. Run by hand on an idle machine:
+// How fast steps are simulated: draws, samples, nominal steps and recorded
+// ones, on one thread. Run by hand on an idle machine:
 //
 //   simulation_bench --benchmark_min_time=2
 //
@@ -21,6 +21,7 @@
 #include "core/stats/draw_kernels.h"
 #include "core/stats/sampler.h"
 #include "core/step/simulate.h"
+#include "core/step/timeline/timeline.h"
 
 namespace prism {
 namespace {
@@ -208,6 +209,28 @@ void NominalStep(benchmark::State& state) {
   }
 }
 BENCHMARK(NominalStep)->Unit(benchmark::kMicrosecond);
+
+// What recording costs beside the run it is taken from: three steps of as few
+// as there can be, one rank of every stage and `extra` more, all with tasks.
+void RecordedTimeline(benchmark::State& state) {
+  const step::StepGraph graph = ProfileGraph();
+  step::TimelineOptions options;
+  options.tasks = true;
+  options.samples = 3;
+  for (int64_t rank = 0; rank < state.range(0); ++rank) {
+    options.ranks.push_back(rank);
+  }
+  base::InlineExecutor executor;
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(step::RecordTimeline(
+        graph, options, base::UnlimitedBudget(), executor));
+  }
+}
+BENCHMARK(RecordedTimeline)
+    ->ArgName("extra")
+    ->Arg(0)
+    ->Arg(64)
+    ->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace prism
