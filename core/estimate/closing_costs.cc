@@ -18,7 +18,7 @@ LinkTime Sum(LinkTime a, const LinkTime& b) { return a += b; }
 // Chunks of which one is done with long before the next. Those of a folded
 // pipeline take turns to the end.
 bool FinishesChunks(const workload::Parallelism& split) {
-  return split.virtual_stages > 1 && !FoldsPipeline(split.schedule);
+  return split.virtual_stages > 1 && !FoldsPipeline(split);
 }
 
 double AloneShare(const Job& job, int64_t stage) {

@@ -117,15 +117,26 @@ class StageWalk final {
   double for_weight_ = 0;
 };
 
-// A search keeps within its limit, whatever it finds.
-double LimitBytes(const Job& job, const ChunkBytes& bytes) {
+// A search keeps within its limit, whatever it finds: as many chunks, of the
+// largest.
+double LimitBytes(const Job& job, int64_t stage,
+                  const std::vector<ChunkBytes>& bytes) {
   const workload::Parallelism& split = job.parallelism;
-  const auto limit = static_cast<double>(std::min(
-      split.activation_limit > 0 ? split.activation_limit : split.pipeline,
-      job.microbatches()));
+  ChunkBytes most;
+  for (int64_t chunk = 0; chunk < split.virtual_stages; ++chunk) {
+    const int64_t u = VirtualStageOf(split, stage, chunk);
+    const ChunkBytes& other = bytes[static_cast<size_t>(u)];
+    most.recomputed = std::max(most.recomputed, other.recomputed);
+    most.for_weight = std::max(most.for_weight, other.for_weight);
+  }
+  const auto limit = static_cast<double>(split.virtual_stages *
+                                         std::min(split.activation_limit > 0
+                                                      ? split.activation_limit
+                                                      : split.pipeline,
+                                                  job.microbatches()));
   const double waits = job.training.offload_activations;
-  return std::max(((1 - waits) * limit + waits) * bytes.recomputed,
-                  limit * bytes.for_weight);
+  return std::max(((1 - waits) * limit + waits) * most.recomputed,
+                  limit * most.for_weight);
 }
 
 // What of `held` is on the device.
@@ -184,7 +195,7 @@ std::vector<double> HeldActivations::PeakBytes(const Job& job) {
     const auto s = static_cast<size_t>(stage);
     double& peak = peaks.emplace_back(0);
     if (split.schedule == workload::Schedule::kZeroBubbleAuto) {
-      peak = LimitBytes(job, bytes[s]);
+      peak = LimitBytes(job, stage, bytes);
     } else if (AreAlike(job, stage, bytes)) {
       for (const Held& held : FrontierOf(job)[s]) {
         peak = std::max(

@@ -116,7 +116,7 @@ TEST(HeldActivationsTest, AreThoseOfTheOrderOnRandomJobs) {
 
 TEST(HeldActivationsTest, MoreOnTheHostIsLessOnTheDevice) {
   for (const Schedule schedule : testing::AllSchedules()) {
-    const bool folds = workload::FoldsPipeline(schedule);
+    const bool folds = workload::FoldsPipeline(Pipelined(schedule).parallelism);
     Job job = Pipelined(schedule, folds ? 2 : 1);
     if (schedule == Schedule::kInterleaved) job.parallelism.virtual_stages = 3;
     std::vector<double> before = HeldActivations().PeakBytes(job);
@@ -161,6 +161,10 @@ TEST(HeldActivationsTest, ASearchKeepsWithinItsLimit) {
   EXPECT_DOUBLE_EQ(Microbatches(job)[0], 6);
   job.parallelism.activation_limit = 100;
   EXPECT_DOUBLE_EQ(Microbatches(job)[0], 16);
+  job.parallelism.virtual_stages = 2;
+  EXPECT_DOUBLE_EQ(Microbatches(job)[0], 16);
+  job.parallelism.activation_limit = 3;
+  EXPECT_DOUBLE_EQ(Microbatches(job)[0], 3);
 }
 
 TEST(HeldActivationsTest, WhatAWeightPartNeedsIsAsPublished) {

@@ -36,7 +36,7 @@ class KeyWriter final {
 };
 
 bool Loops(const Parallelism& split) {
-  return split.virtual_stages > 1 && !FoldsPipeline(split.schedule);
+  return split.virtual_stages > 1 && !FoldsPipeline(split);
 }
 
 // What the shape of a job's groups depends on.
@@ -342,13 +342,17 @@ void NominalEvaluator::SearchOrder(const step::OperationTimes& times) {
   const Parallelism& split = job_.parallelism;
   const int64_t limit =
       split.activation_limit > 0 ? split.activation_limit : split.pipeline;
+  const double size = 1.0 / times_.chunks;
   auto found = step::SearchOrder(
       {.stages = times_.stages,
        .chunks = times_.chunks,
        .microbatches = times_.microbatches,
        .times = times,
-       .sizes = std::vector<step::ActivationSize>(times.forward.size())},
-      {.memory = static_cast<double>(limit)});
+       .sizes = std::vector<step::ActivationSize>(
+           times.forward.size(), {.whole = size, .for_weight = size})},
+      {.memory = static_cast<double>(limit),
+       .placements = FoldsPipeline(split) ? step::Placements::kFolded
+                                          : step::Placements::kAny});
   PRISM_CHECK(found.ok());
   found_ = std::move(found->order);
 }

@@ -63,7 +63,7 @@ class RankMap final {
   // Whether activations go from the last stage to the first.
   bool loops() const {
     return parallelism_.virtual_stages > 1 &&
-           !workload::FoldsPipeline(parallelism_.schedule);
+           !workload::FoldsPipeline(parallelism_);
   }
   // Whether stages i and stages() - 1 - i hold the same layers.
   bool has_twins() const { return workload::Chains(parallelism_.schedule) > 1; }

@@ -181,6 +181,34 @@ TEST(ScheduleTimesTest, ASearchIsNeverSlowerThanWhatItKnows) {
             NominalSeconds(Pipelined(Schedule::kZeroBubbleH2)) * (1 + 1e-9));
 }
 
+Job SearchedOnAV() {
+  Job job = Pipelined(Schedule::kZeroBubbleV);
+  job.parallelism.schedule = Schedule::kZeroBubbleAuto;
+  return job;
+}
+
+TEST(ScheduleTimesTest, ASearchWithTwoChunksIsOfAV) {
+  const Job job = SearchedOnAV();
+  NominalEvaluator evaluator(job.model, DgxA100(4));
+  const auto seconds = [&](const Job& other) {
+    return evaluator.Evaluate(other.parallelism, other.training)->seconds;
+  };
+  const double found = seconds(job);
+  const step::PipelineOrder order = evaluator.Order();
+  ASSERT_EQ(order.virtual_stages(), 8);
+  for (int u = 0; u < 8; ++u) {
+    EXPECT_EQ(order.stage_of[static_cast<size_t>(u)],
+              StageOf(job.parallelism, u));
+  }
+  for (const Schedule schedule :
+       {Schedule::kZeroBubbleV, Schedule::kHalfMemoryV,
+        Schedule::kThirdMemoryV}) {
+    EXPECT_LE(found, seconds(Pipelined(schedule)) * (1 + 1e-9));
+  }
+  EXPECT_NEAR(step::SimulateNominal(EstimateOf(job).graph)->seconds, found,
+              1e-9 * found);
+}
+
 TEST(ScheduleTimesTest, OffloadingNeverMakesAStepShorter) {
   for (const Schedule schedule : AllSchedules()) {
     Job job = Pipelined(schedule);

@@ -4,6 +4,7 @@
 #include "core/query/limits.h"
 #include "core/query/read_job_parts.h"
 #include "core/step/schedule.h"
+#include "core/workload/stages.h"
 
 namespace prism::query {
 namespace {
@@ -52,11 +53,12 @@ void CheckMicrobatches(const Job& job, const FieldPath& path,
         path, absl::StrCat("gives micro-batches whose number ", problem.what));
   }
   if (split.schedule == Schedule::kZeroBubbleAuto) {
-    const int64_t operations = split.pipeline * microbatches;
+    const int64_t stages = VirtualStages(split);
+    const int64_t operations = stages * microbatches;
     checker.Require(
         operations <= kMostSearchedOperations, path,
-        absl::StrCat("gives ", microbatches, " micro-batches on ",
-                     split.pipeline, " stages, which is ", operations,
+        absl::StrCat("gives ", microbatches, " micro-batches on ", stages,
+                     " stages, which is ", operations,
                      " of both; must be at most ", kMostSearchedOperations,
                      " for the zb-auto schedule"));
   }

@@ -138,9 +138,9 @@ void CheckStages(const Parallelism& split, const FieldPath& path,
   }
   const int64_t chunks = split.virtual_stages;
   if (split.schedule == Schedule::kZeroBubbleAuto) {
-    checker.Require(
-        chunks == 1, path.Field("virtual_stages"),
-        absl::StrCat("is ", chunks, "; must be 1 for the ", name, " schedule"));
+    checker.Require(chunks <= 2, path.Field("virtual_stages"),
+                    absl::StrCat("is ", chunks, "; must be 1 or 2 for the ",
+                                 name, " schedule"));
   }
   for (const step::ShapeProblem& problem : step::CheckShape(
            kind, {.stages = static_cast<int>(split.pipeline),
@@ -277,7 +277,7 @@ Parallelism ReadParallelism(const prism::v1::Parallelism& message,
                                        path.Field("context_kind"), checker);
   split.schedule =
       ReadSchedule(message.schedule(), split, path.Field("schedule"), checker);
-  if (message.virtual_stages() == 0 && FoldsPipeline(split.schedule)) {
+  if (message.virtual_stages() == 0 && FoldsPipeline(split)) {
     split.virtual_stages = 2;
   }
   split.sharding = ReadSharding(message.sharding(), training.framework,

@@ -82,7 +82,7 @@ struct Parallelism {
   ContextKind context_kind = ContextKind::kRing;
   int64_t pipeline = 1;
   // Chunks of a stage. Any for kInterleaved and kBreadthFirst, 2 for the
-  // V-shaped schedules and both DualPipes, else 1.
+  // V-shaped schedules and both DualPipes, 1 or 2 for kZeroBubbleAuto, else 1.
   int64_t virtual_stages = 1;
   int64_t data = 1;
   Schedule schedule = Schedule::kOneForwardOneBackward;

@@ -35,11 +35,19 @@ bool SplitsBackward(Schedule schedule) {
   return false;
 }
 
-bool FoldsPipeline(Schedule schedule) {
-  return schedule == Schedule::kZeroBubbleV ||
-         schedule == Schedule::kHalfMemoryV ||
-         schedule == Schedule::kThirdMemoryV ||
-         schedule == Schedule::kDualPipe || schedule == Schedule::kDualPipeV;
+bool FoldsPipeline(const Parallelism& split) {
+  switch (split.schedule) {
+    case Schedule::kZeroBubbleV:
+    case Schedule::kHalfMemoryV:
+    case Schedule::kThirdMemoryV:
+    case Schedule::kDualPipe:
+    case Schedule::kDualPipeV:
+      return true;
+    case Schedule::kZeroBubbleAuto:
+      return split.virtual_stages == 2;
+    default:
+      return false;
+  }
 }
 
 int64_t Chains(Schedule schedule) {
@@ -59,12 +67,12 @@ int64_t ModelStages(const Parallelism& split) {
 }
 
 int64_t StageOf(const Parallelism& split, int64_t u) {
-  const bool back = FoldsPipeline(split.schedule) && u >= split.pipeline;
+  const bool back = FoldsPipeline(split) && u >= split.pipeline;
   return back ? 2 * split.pipeline - 1 - u : u % split.pipeline;
 }
 
 int64_t VirtualStageOf(const Parallelism& split, int64_t stage, int64_t chunk) {
-  const bool back = FoldsPipeline(split.schedule) && chunk > 0;
+  const bool back = FoldsPipeline(split) && chunk > 0;
   return back ? 2 * split.pipeline - 1 - stage : chunk * split.pipeline + stage;
 }
 
@@ -72,7 +80,7 @@ int64_t BoundaryBehind(const Parallelism& split, int64_t u) {
   if (HasHead(split, u)) return kNoBoundary;
   const int64_t from = StageOf(split, u), to = StageOf(split, u + 1);
   if (from == to) return kNoBoundary;
-  return FoldsPipeline(split.schedule) ? std::min(from, to) : from;
+  return FoldsPipeline(split) ? std::min(from, to) : from;
 }
 
 bool HasEmbedding(const Parallelism& split, int64_t u) {

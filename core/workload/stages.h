@@ -2,10 +2,10 @@
 // its stages.
 //
 // Virtual stage u of pipeline * virtual_stages lies on stage u mod pipeline;
-// in V-shaped schedules u and 2 * pipeline - 1 - u lie on one stage, so that
-// the first has both ends of the model. In DualPipe the virtual stages are two
-// chains, each of them the whole model, the second from the last stage to the
-// first: a stage holds the layers of two.
+// in V-shaped ones (FoldsPipeline()) u and 2 * pipeline - 1 - u lie on one
+// stage, so that the first has both ends of the model. In DualPipe the virtual
+// stages are two chains, each of them the whole model, the second from the last
+// stage to the first: a stage holds the layers of two.
 //
 // Requires of every function: the job is valid.
 #ifndef PRISM_CORE_WORKLOAD_STAGES_H_
@@ -20,8 +20,9 @@ namespace prism::workload {
 // Whether backwards are run in an input and a weight part.
 bool SplitsBackward(Schedule schedule);
 
-// Whether virtual stages u and 2 * pipeline - 1 - u lie on one stage.
-bool FoldsPipeline(Schedule schedule);
+// Whether virtual stages u and 2 * pipeline - 1 - u lie on one stage: those of
+// V-shaped schedules, of DualPipe, and of kZeroBubbleAuto with two chunks.
+bool FoldsPipeline(const Parallelism& split);
 
 // Chains of virtual stages, each a whole model: 2 in DualPipe, else 1.
 int64_t Chains(Schedule schedule);

@@ -29,7 +29,7 @@ inline workload::Job Pipelined(workload::Schedule schedule,
   job.parallelism.schedule = schedule;
   if (schedule == Schedule::kInterleaved) job.parallelism.virtual_stages = 3;
   if (schedule == Schedule::kBreadthFirst) job.parallelism.virtual_stages = 3;
-  if (FoldsPipeline(schedule)) job.parallelism.virtual_stages = 2;
+  if (FoldsPipeline(job.parallelism)) job.parallelism.virtual_stages = 2;
   job.training.sequence = 2048;
   job.training.global_batch = microbatches;
   return job;

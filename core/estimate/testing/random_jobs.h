@@ -108,8 +108,10 @@ class RandomJobs final {
     if (split.schedule == Schedule::kInterleaved ||
         split.schedule == Schedule::kBreadthFirst) {
       split.virtual_stages = OneOf<int64_t>({2, 3, 4, 6, 12});
-    } else if (FoldsPipeline(split.schedule)) {
+    } else if (FoldsPipeline(split)) {
       split.virtual_stages = 2;
+    } else if (split.schedule == Schedule::kZeroBubbleAuto) {
+      split.virtual_stages = OneOf<int64_t>({1, 2});
     }
   }
 

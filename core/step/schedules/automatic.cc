@@ -28,15 +28,16 @@ class Search {
       : pieces_(pieces), limits_(limits) {}
 
   absl::StatusOr<FoundOrder> Run() {
-    TryNamed();
-    TryLists("list", LoopedPlacement(stages(), 1, microbatches()));
-    if (pieces_.chunks > 1) {
-      TryLists("looped list",
-               LoopedPlacement(stages(), pieces_.chunks, microbatches()));
+    if (loops()) TryLooped();
+    if (folds()) TryFolded();
+    if (loops()) {
+      TryLists("list", LoopedPlacement(stages(), 1, microbatches()));
+      if (pieces_.chunks > 1) {
+        TryLists("looped list",
+                 LoopedPlacement(stages(), pieces_.chunks, microbatches()));
+      }
     }
-    if (pieces_.chunks % 2 == 0) {
-      TryLists("V list", VPlacement(stages(), microbatches()));
-    }
+    if (folds()) TryLists("V list", VPlacement(stages(), microbatches()));
     if (!best_) {
       return absl::ResourceExhaustedError(absl::StrCat(
           "no pipeline order of ", stages(), " stages and ", microbatches(),
@@ -49,8 +50,10 @@ class Search {
  private:
   int stages() const { return pieces_.stages; }
   int microbatches() const { return pieces_.microbatches; }
+  bool loops() const { return limits_.placements == Placements::kAny; }
+  bool folds() const { return pieces_.chunks % 2 == 0; }
 
-  void TryNamed() {
+  void TryLooped() {
     const int p = stages(), v = pieces_.chunks, m = microbatches();
     Try("1f1b", OneForwardOneBackwardOrder(p, m));
     TryFilled("zero-bubble H1", ZeroBubbleH1Order(p, m));
@@ -59,11 +62,13 @@ class Search {
       Try("interleaved", *InterleavedOrder(p, v, m, SmallestGroup(p, m)));
       Try("breadth-first", BreadthFirstOrder(p, v, m));
     }
-    if (v % 2 == 0) {
-      TryFilled("zero-bubble V", ZeroBubbleVOrder(p, m));
-      TryFilled("half-memory V", HalfMemoryVOrder(p, m));
-      TryFilled("third-memory V", ThirdMemoryVOrder(p, m));
-    }
+  }
+
+  void TryFolded() {
+    const int p = stages(), m = microbatches();
+    TryFilled("zero-bubble V", ZeroBubbleVOrder(p, m));
+    TryFilled("half-memory V", HalfMemoryVOrder(p, m));
+    TryFilled("third-memory V", ThirdMemoryVOrder(p, m));
   }
 
   void TryFilled(const std::string& name, const PipelineOrder& order) {
@@ -198,6 +203,7 @@ absl::StatusOr<FoundOrder> SearchOrder(const PipelinePieces& pieces,
                                        const SearchLimits& limits) {
   PRISM_CHECK(pieces.stages >= 1 && pieces.chunks >= 1);
   PRISM_CHECK(pieces.microbatches >= 1);
+  PRISM_CHECK(limits.placements == Placements::kAny || pieces.chunks == 2);
   const size_t count = static_cast<size_t>(pieces.stages) * pieces.chunks;
   PRISM_CHECK(pieces.sizes.size() == count);
   PRISM_CHECK(pieces.times.hop.size() + 1 == count);

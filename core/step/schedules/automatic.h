@@ -31,11 +31,17 @@ struct PipelinePieces {
   std::vector<ActivationSize> sizes;
 };
 
+enum class Placements {
+  kAny,     // whatever the order takes
+  kFolded,  // pieces u and 2 * stages - 1 - u on one stage, of two chunks
+};
+
 struct SearchLimits {
   // Most activations a stage may keep, in the unit of the sizes.
   double memory = std::numeric_limits<double>::infinity();
   // How many exchanges are tried; each costs a nominal run.
   int exchanges = 200;
+  Placements placements = Placements::kAny;
 };
 
 struct FoundOrder {
@@ -49,9 +55,11 @@ struct FoundOrder {
 
 // Never slower, from a common start, than 1f1b, zero-bubble H1 and H2,
 // interleaved and breadth-first (of all chunks) and, with an even number of
-// chunks, the V-shaped schedules, as far as they keep within the memory.
+// chunks, the V-shaped schedules, as far as they keep within the memory; with
+// Placements::kFolded, than those V-shaped ones.
 //
-// Requires: sizes at least 1; times and sizes of stages * chunks pieces.
+// Requires: sizes at least 1; times and sizes of stages * chunks pieces; two
+// chunks where placements are folded.
 // Errors: RESOURCE_EXHAUSTED if no order was found that fits the memory.
 absl::StatusOr<FoundOrder> SearchOrder(const PipelinePieces& pieces,
                                        const SearchLimits& limits);
