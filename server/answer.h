@@ -25,8 +25,10 @@ enum class Engine {
   kStructured,
   kPlacement,
   kCompletion,
-  kTimeline
+  kTimeline,
+  kExplain  // the last
 };
+inline constexpr size_t kEngines = static_cast<size_t>(Engine::kExplain) + 1;
 
 // Where an answer's message keeps its provenance.
 enum class ProvenancePlace {

@@ -91,7 +91,8 @@ Labels WithCode(Labels labels, int code) {
 
 // By number.
 constexpr const char* kEngineLabels[] = {"montecarlo", "structured",
-                                         "placement", "completion", "timeline"};
+                                         "placement",  "completion",
+                                         "timeline",   "explain"};
 
 }  // namespace
 
@@ -145,6 +146,7 @@ Metrics::Metrics(const std::string& model_version)
       cluster_change_time(Gauge(registry_, "prism_cluster_change_time_seconds",
                                 "When a cluster was last changed, in seconds "
                                 "since the epoch; 0: never.")) {
+  static_assert(std::size(kEngineLabels) == kEngines);
   for (size_t i = 0; i < simulation_seconds_.size(); ++i) {
     simulation_seconds_[i] =
         &Seconds(registry_, "prism_simulation_seconds",

@@ -93,8 +93,9 @@ class Metrics {
  private:
   std::mutex methods_mutex_;
   std::deque<MethodMetrics> methods_;
-  std::array<prometheus::Histogram*, 5> simulation_seconds_;  // by engine
-  std::array<prometheus::Counter*, 5> predictions_;           // by quality
+  std::array<prometheus::Histogram*, kEngines>
+      simulation_seconds_;                           // by engine
+  std::array<prometheus::Counter*, 5> predictions_;  // by quality
 };
 
 }  // namespace prism::server

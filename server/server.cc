@@ -23,6 +23,7 @@
 #include "server/cluster_service.h"
 #include "server/cluster_store.h"
 #include "server/completion_service.h"
+#include "server/explain_service.h"
 #include "server/http_endpoint.h"
 #include "server/placement_service.h"
 #include "server/prediction_service.h"
@@ -139,7 +140,8 @@ class Server::Impl {
     predictions_.emplace(predictor, recent_bytes / 2, state_);
     placements_.emplace(recent_bytes / 4, state_);
     completions_.emplace(recent_bytes / 8, state_);
-    timelines_.emplace(recent_bytes / 8, state_);
+    timelines_.emplace(recent_bytes / 16, state_);
+    explanations_.emplace(recent_bytes / 16, state_);
     clusters_.emplace(state_);
   }
 
@@ -161,6 +163,7 @@ class Server::Impl {
     builder.RegisterService(&*placements_);
     builder.RegisterService(&*completions_);
     builder.RegisterService(&*timelines_);
+    builder.RegisterService(&*explanations_);
     builder.RegisterService(&*clusters_);
     grpc_ = builder.BuildAndStart();
     if (grpc_ == nullptr || port == 0) {
@@ -182,6 +185,7 @@ class Server::Impl {
           prism::v1::PlacementService::service_full_name(),
           prism::v1::CompletionService::service_full_name(),
           prism::v1::TimelineService::service_full_name(),
+          prism::v1::ExplainService::service_full_name(),
           prism::v1::ClusterService::service_full_name()}) {
       health.SetServingStatus(service, serving);
     }
@@ -199,6 +203,7 @@ class Server::Impl {
   std::optional<PlacementService> placements_;
   std::optional<CompletionService> completions_;
   std::optional<TimelineService> timelines_;
+  std::optional<ExplainService> explanations_;
   std::optional<ClusterService> clusters_;
   std::atomic<bool> ready_{false};
   std::string grpc_address_;

@@ -63,15 +63,6 @@ trace::ReplayOptions Asked(const ReplayFlags& flags, std::string& problem) {
   return options;
 }
 
-void WriteDamage(const trace::DamageLog& log, Session& session) {
-  for (const trace::Damage& damage : log.entries()) {
-    session.err << "prismctl: " << trace::Describe(damage) << "\n";
-  }
-  if (log.unnamed() > 0) {
-    session.err << "prismctl: and " << log.unnamed() << " more\n";
-  }
-}
-
 ExitCode Fail(const std::string& path, const absl::Status& status,
               Session& session) {
   session.err << "prismctl: " << path << ": " << std::string(status.message())

@@ -137,4 +137,13 @@ absl::StatusOr<OpenTraceFile> OpenTrace(const std::string& path,
   return file;
 }
 
+void WriteDamage(const trace::DamageLog& damage, Session& session) {
+  for (const trace::Damage& entry : damage.entries()) {
+    session.err << "prismctl: " << trace::Describe(entry) << "\n";
+  }
+  if (damage.unnamed() > 0) {
+    session.err << "prismctl: and " << damage.unnamed() << " more\n";
+  }
+}
+
 }  // namespace prism::prismctl

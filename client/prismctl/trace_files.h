@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "client/prismctl/session.h"
 #include "core/trace/csv/csv_trace.h"
 #include "core/trace/damage.h"
 
@@ -27,6 +28,9 @@ struct OpenTraceFile {
 // Errors: INVALID_ARGUMENT with a message that reads on after `path`.
 absl::StatusOr<OpenTraceFile> OpenTrace(const std::string& path,
                                         trace::DamageLog& damage);
+
+// Says on standard error what is wrong with a trace.
+void WriteDamage(const trace::DamageLog& damage, Session& session);
 
 }  // namespace prism::prismctl
 

@@ -35,6 +35,26 @@ class UnlimitedBudget final : public Budget {
   absl::Duration Remaining() const override { return absl::InfiniteDuration(); }
 };
 
+// Leaves a share of the time that is left for what comes after.
+class PartOfBudget final : public Budget {
+ public:
+  // `part` of what remains of `whole`, which outlives this.
+  PartOfBudget(const Budget& whole, double part)
+      : whole_(whole), kept_back_(whole.Remaining() * (1 - part)) {}
+
+  bool Cancelled() const override { return whole_.Cancelled(); }
+  absl::Duration Elapsed() const override { return whole_.Elapsed(); }
+  absl::Duration Remaining() const override {
+    const absl::Duration remaining = whole_.Remaining();
+    return remaining == absl::InfiniteDuration() ? remaining
+                                                 : remaining - kept_back_;
+  }
+
+ private:
+  const Budget& whole_;
+  const absl::Duration kept_back_;
+};
+
 }  // namespace prism::base
 
 #endif  // PRISM_CORE_BASE_BUDGET_H_

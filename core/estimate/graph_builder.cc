@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <map>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -50,6 +51,14 @@ KindSeconds SumOf(const ModelCosts& model, CostedTasks PartCosts::*phase,
   return sum;
 }
 
+constexpr std::string_view kClosing = "closing";
+
+std::string_view PartName(CostedTasks PartCosts::*part) {
+  if (part == &PartCosts::backward_input) return "backward_input";
+  if (part == &PartCosts::backward_weight) return "backward_weight";
+  return "backward";
+}
+
 class GraphBuilder final {
  public:
   GraphBuilder(const workload::Job& job, const Cost& cost,
@@ -67,12 +76,15 @@ class GraphBuilder final {
   void AddShape();
   void AddHops();
   void AddFactors();
-  void AddStepWide(const stats::Distribution& distribution,
+  void AddStepWide(const std::string& name,
+                   const stats::Distribution& distribution,
                    std::initializer_list<FactorClass> applies_to);
   void AddOperations(const ModelCosts& model);
   absl::Status AddClosings(const ModelCosts& model);
 
   Task TaskOf(const CostedTask& costed);
+  // "forward.layer.tensor_communication": what the task does, for people.
+  std::string NameOf(const std::string& segment, const Task& task) const;
   // Adds `tasks`, run `count` times, to the end of `program`; nothing where
   // either is empty. Where `count` is no whole number, the rest of it is one
   // segment as much shorter.
@@ -110,6 +122,7 @@ class GraphBuilder final {
   // What the slowest GPU's compute takes longer than nominal, as long as nobody
   // measured any; RankSlowdowns() puts what was measured in its place.
   double slowest_gpu_ = 1;
+  std::string_view part_;  // of the step, that segments are added to
   StepGraph graph_;
 };
 
@@ -165,6 +178,17 @@ Task GraphBuilder::TaskOf(const CostedTask& costed) {
   return task;
 }
 
+std::string GraphBuilder::NameOf(const std::string& segment,
+                                 const Task& task) const {
+  const std::string& kind = graph_.kinds[static_cast<size_t>(task.kind)];
+  if (part_ == kClosing) {
+    return task.factor_class == FactorClass::kNetwork ? "gradient_sync" : kind;
+  }
+  std::string name = std::string(part_) + "." + segment;
+  if (kind != "compute" && kind != segment) name += "." + kind;
+  return name;
+}
+
 void GraphBuilder::AddSegment(const std::string& name, const CostedTasks& tasks,
                               double count, Program& program) {
   if (tasks.empty() || count <= 0) return;
@@ -175,6 +199,8 @@ void GraphBuilder::AddSegment(const std::string& name, const CostedTasks& tasks,
     for (CostedTask task : tasks) {
       task.time = task.time.Part(share);
       segment.tasks.push_back(TaskOf(task));
+      segment.tasks.back().name =
+          graph_.add_name(NameOf(name, segment.tasks.back()));
     }
     program.segments.push_back(segment);
   };
@@ -194,9 +220,10 @@ void GraphBuilder::AddForward(const ModelCosts& model, const StageParts& parts,
 void GraphBuilder::AddBackward(const ModelCosts& model,
                                CostedTasks PartCosts::*part,
                                const StageParts& parts, Program& program) {
+  part_ = PartName(part);
   AddSegment("head", model.head.*part, parts.head, program);
   AddSegment("layer", model.layer.*part, parts.layers, program);
-  AddSegment("recomputed layer", model.recomputed_layer.*part,
+  AddSegment("recomputed_layer", model.recomputed_layer.*part,
              parts.recomputed_layers, program);
   AddSegment("embedding", model.embedding.*part, parts.embedding, program);
 }
@@ -219,6 +246,9 @@ Program GraphBuilder::ProgramOf(const ModelCosts& model, step::Phase phase,
     AddBackward(model, &PartCosts::backward_weight, parts, program);
     return program;
   }
+  const bool splits = SplitsBackward(job_.parallelism.schedule);
+  const auto part = splits ? &PartCosts::backward_input : &PartCosts::backward;
+  part_ = phase == step::Phase::kForward ? "forward" : PartName(part);
   AddSegment("host", CostOfHostOperation(job_, cost_.constants()), 1, program);
   if (phase == step::Phase::kForward) {
     AddForward(model, parts, program);
@@ -227,13 +257,12 @@ Program GraphBuilder::ProgramOf(const ModelCosts& model, step::Phase phase,
     AddSend(u, program);
     return program;
   }
-  const bool splits = SplitsBackward(job_.parallelism.schedule);
-  const auto part = splits ? &PartCosts::backward_input : &PartCosts::backward;
   AddBackward(model, part, parts, program);
   AddSegment("offload", Offload(model, part, parts), 1, program);
   if (splits && phase == step::Phase::kBackward) {
     AddBackward(model, &PartCosts::backward_weight, parts, program);
   }
+  part_ = "backward";
   if (u > 0) AddSend(u - 1, program);
   return program;
 }
@@ -313,6 +342,7 @@ absl::Status GraphBuilder::AddClosings(const ModelCosts& model) {
         CostOfClosing(job_, cost_, slowest_gpu_, stage);
     if (!costs.ok()) return costs.status();
     Program program;
+    part_ = kClosing;
     AddSegment("update",
                ClosingTasks(job_, *costs,
                             WindowSeconds(model, stage, &PartCosts::forward),
@@ -325,17 +355,19 @@ absl::Status GraphBuilder::AddClosings(const ModelCosts& model) {
 }
 
 void GraphBuilder::AddFactors() {
-  AddStepWide(StepFactor(step_seconds_, variation_),
+  AddStepWide("compute_regime", StepFactor(step_seconds_, variation_),
               {FactorClass::kCompute, FactorClass::kOptimizer});
   AddStepWide(
-      RareFactor(variation_),
+      "rare_slow_steps", RareFactor(variation_),
       {FactorClass::kCompute, FactorClass::kOptimizer, FactorClass::kNetwork});
 }
 
-void GraphBuilder::AddStepWide(const stats::Distribution& distribution,
+void GraphBuilder::AddStepWide(const std::string& name,
+                               const stats::Distribution& distribution,
                                std::initializer_list<FactorClass> applies_to) {
   if (distribution.IsConstant()) return;
   step::SharedFactor factor;
+  factor.name = name;
   factor.distribution = distribution;
   factor.scope = step::FactorScope::kStep;
   for (const FactorClass factor_class : applies_to) {

@@ -160,6 +160,7 @@ class ProfileReader {
   step::ProfileSegment ReadSegment(const Segment& message,
                                    const FieldPath& path) {
     step::ProfileSegment segment;
+    segment.name = message.name();
     if (checker_.Require(message.has_compute(), path.Field("compute"),
                          "is missing; must be a distribution")) {
       segment.compute =

@@ -32,6 +32,7 @@ size_t BlockSimulator::PreferredElements(const CompiledGraph& compiled) {
 }
 
 void BlockSimulator::ResetClocks(const Elements& elements, bool whole_samples) {
+  elements_ = &elements;
   stride_ = elements.stride();
   rows_ = graph_.grid.lanes * stride_;
   runner_.BeginBlock(elements, whole_samples);
@@ -149,6 +150,8 @@ void BlockSimulator::RunUpdate(const PlannedOperation& planned) {
 
 void BlockSimulator::RunClosing() {
   if (graph_.is_continuous()) return;
+  // Operations may have been run elsewhere, part by part.
+  if (observer_ != nullptr) observer_->BlockBegins(*elements_);
   for (int stage = 0; stage < graph_.grid.stages; ++stage) {
     Close(stage, compiled_.plan.ids + static_cast<uint32_t>(stage));
   }

@@ -79,6 +79,7 @@ class BlockSimulator {
   StepObserver* observer_ = nullptr;
   size_t memory_limit_ = std::numeric_limits<size_t>::max();
   bool out_of_memory_ = false;
+  const Elements* elements_ = nullptr;
   size_t stride_ = 0;
   size_t rows_ = 0;
   std::vector<double> clock_;    // [stage][lane][element]

@@ -95,4 +95,17 @@ absl::StatusOr<CompiledGraph> Compile(const StepGraph& graph) {
   return compiled;
 }
 
+double DrawsPerStep(const CompiledGraph& compiled) {
+  double draws = 0;  // of one lane
+  for (const PlannedOperation& planned : compiled.plan.operations) {
+    const Program& program = compiled.graph->programs[planned.program];
+    for (const Segment& segment : program.segments) {
+      draws += static_cast<double>(segment.count) *
+               static_cast<double>(segment.tasks.size());
+    }
+  }
+  const RankGrid& grid = compiled.graph->grid;
+  return std::max(draws, 1.0) * grid.replicas * grid.lanes;
+}
+
 }  // namespace prism::step

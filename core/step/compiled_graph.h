@@ -67,6 +67,9 @@ int64_t FurthestAwaited(const Program& program);
 // Errors: INVALID_ARGUMENT where the graph is not valid or deadlocks.
 absl::StatusOr<CompiledGraph> Compile(const StepGraph& graph);
 
+// Draws of all ranks' operations in one step, at least 1.
+double DrawsPerStep(const CompiledGraph& compiled);
+
 }  // namespace prism::step
 
 #endif  // PRISM_CORE_STEP_COMPILED_GRAPH_H_

@@ -90,13 +90,48 @@ void ProgramRunner::DrawFactorRow(const SharedFactor& factor, int index,
   sampler.Draw(own_space_.first.data(), stride_, scratch_, row);
 }
 
+// All replicas of a sample are drawn, whichever of them are in the block.
+void ProgramRunner::DealFactorRows(const SharedFactor& factor, int index,
+                                   double* rows) {
+  const size_t replicas = static_cast<size_t>(graph_.grid.replicas);
+  const size_t count = static_cast<size_t>(graph_.microbatches);
+  const size_t width = stats::RowSize(replicas);
+  std::vector<uint64_t> replica(width, 0), sample(width);
+  for (size_t r = 0; r < replicas; ++r) replica[r] = r;
+  std::vector<double> first(width), second(width), drawn(width), loads;
+  for (size_t e = 0; e < stride_; ++e) {
+    if (e == 0 || elements_->sample[e] != sample[0]) {
+      std::fill(sample.begin(), sample.end(), elements_->sample[e]);
+      loads.clear();
+      for (size_t m = 0; m < count; ++m) {
+        stats::UniformRows({random_key_, static_cast<uint32_t>(m),
+                            kFactorStreams | static_cast<uint32_t>(index),
+                            replica.data(), sample.data()},
+                           replicas, first.data(), second.data());
+        compiled_.factor_samplers[index].Draw(first.data(), replicas, scratch_,
+                                              drawn.data());
+        loads.insert(loads.end(), drawn.begin(), drawn.begin() + replicas);
+      }
+      std::sort(loads.begin(), loads.end());
+      if (factor.order == LoadOrder::kLongestFirst) {
+        std::reverse(loads.begin(), loads.end());
+      }
+    }
+    const size_t r = elements_->replica[e];
+    for (size_t m = 0; m < count; ++m) {
+      const size_t place = m % 2 == 0 ? r : replicas - 1 - r;
+      rows[m * stride_ + e] = loads[m * replicas + place];
+    }
+  }
+}
+
 // Products of the shared factors of each class; an empty list stands for 1.
 void ProgramRunner::DrawSharedFactors() {
   for (int c = 0; c < kFactorClasses; ++c) {
     step_factor_[c].clear();
     microbatch_factor_[c].clear();
   }
-  std::vector<double> drawn(stride_);
+  std::vector<double> drawn(stride_), dealt;
   for (size_t f = 0; f < graph_.shared_factors.size(); ++f) {
     const SharedFactor& factor = graph_.shared_factors[f];
     if (factor.distribution.IsConstant() && factor.distribution.Mean() == 1) {
@@ -105,8 +140,17 @@ void ProgramRunner::DrawSharedFactors() {
     const bool by_microbatch = factor.scope == FactorScope::kReplicaMicrobatch;
     const int count = by_microbatch ? graph_.microbatches : 1;
     auto& factors = by_microbatch ? microbatch_factor_ : step_factor_;
+    const bool deals = by_microbatch && factor.order != LoadOrder::kAsDrawn;
+    if (deals) {
+      dealt.resize(count * stride_);
+      DealFactorRows(factor, static_cast<int>(f), dealt.data());
+    }
     for (int m = 0; m < count; ++m) {
-      DrawFactorRow(factor, static_cast<int>(f), m, drawn.data());
+      if (deals) {
+        std::copy_n(&dealt[m * stride_], stride_, drawn.data());
+      } else {
+        DrawFactorRow(factor, static_cast<int>(f), m, drawn.data());
+      }
       for (int c = 0; c < kFactorClasses; ++c) {
         if (!factor.applies_to[c]) continue;
         if (factors[c].empty()) factors[c].assign(count * stride_, 1.0);
@@ -363,6 +407,7 @@ void ProgramRunner::AddOwnDraw(const Task& task, double* clock) {
   const Factor& factor = factor_[static_cast<int>(task.factor_class)];
   const bool constant = mode_ == DrawMode::kNominal || sampler.is_constant();
   const double value = sampler.stated_mean() * factor.scale;
+  if (task.frozen) NextOwnUniforms();
   if (constant && value == 0) return;
   const double* draws = constant ? nullptr : OwnDraws(sampler);
   if (factor.row == nullptr) {
@@ -389,7 +434,7 @@ void ProgramRunner::AddOwnDraw(const Task& task, double* clock) {
   }
 }
 
-const double* ProgramRunner::OwnDraws(const Sampler& sampler) {
+const double* ProgramRunner::NextOwnUniforms() {
   Space& space = own_space_;
   const uint32_t slot = space.next_slot++;
   if (slot % 2 == 0) {
@@ -402,14 +447,17 @@ const double* ProgramRunner::OwnDraws(const Sampler& sampler) {
                          &space.second[lane * stride_]);
     }
   }
-  sampler.Draw(slot % 2 == 0 ? space.first.data() : space.second.data(), rows_,
-               scratch_, draws_.data());
+  return slot % 2 == 0 ? space.first.data() : space.second.data();
+}
+
+const double* ProgramRunner::OwnDraws(const Sampler& sampler) {
+  sampler.Draw(NextOwnUniforms(), rows_, scratch_, draws_.data());
   return draws_.data();
 }
 
-// Draws of a group, one row [leader] per group of lanes, at the leader lane's
-// place.
-const double* ProgramRunner::GroupDraws(const Sampler& sampler, int group) {
+const double* ProgramRunner::GroupDraws(const Sampler& sampler,
+                                        const Task& task) {
+  const int group = task.group;
   const Group& shape = graph_.groups[group];
   const bool across = shape.spans_replicas();
   const Elements& leaders = across ? group_layout_[group].leaders : *elements_;
@@ -433,11 +481,12 @@ const double* ProgramRunner::GroupDraws(const Sampler& sampler, int group) {
       stats::UniformRows(stream, width, &space.first[lane * width],
                          &space.second[lane * width]);
     }
+    if (task.frozen) continue;
     const auto& uniform = slot % 2 == 0 ? space.first : space.second;
     sampler.Draw(&uniform[lane * width], width, scratch_,
                  &draws_[lane * width]);
   }
-  return draws_.data();
+  return task.frozen ? nullptr : draws_.data();
 }
 
 // All members' clocks become the latest of them.
@@ -465,7 +514,7 @@ void ProgramRunner::AddGroupDraw(const Task& task, double* clock) {
   const Group& group = graph_.groups[task.group];
   PRISM_CHECK(whole_samples_ || !group.spans_replicas());
   const double* draws = nullptr;
-  if (!constant) draws = GroupDraws(sampler, task.group);
+  if (!constant || task.frozen) draws = GroupDraws(sampler, task);
   const int span = group.lane_stride * group.lane_count;
   for (int lane = 0; lane < lanes_; ++lane) {
     if (lane % span >= group.lane_stride) continue;

@@ -93,6 +93,8 @@ class ProgramRunner {
   void DrawSharedFactors();
   void DrawFactorRow(const SharedFactor& factor, int index, uint32_t microbatch,
                      double* row);
+  // Rows [micro-batch][element] of a factor whose draws are dealt out.
+  void DealFactorRows(const SharedFactor& factor, int index, double* rows);
   void BuildRankFactors();
   void BuildGroupLayouts();
   void BeginStreams();
@@ -115,8 +117,12 @@ class ProgramRunner {
   void SynchroniseGroup(const Task& task, int leader_lane, double* clock);
   void AddGroupLaneDraw(const Task& task, int leader_lane, const double* draws,
                         double* clock);
+  // Uniforms of the next draw of every rank's own, [lane][element].
+  const double* NextOwnUniforms();
   const double* OwnDraws(const stats::Sampler& sampler);
-  const double* GroupDraws(const stats::Sampler& sampler, int group);
+  // Draws of a group, one row [leader] per group of lanes, at the leader lane's
+  // place; null of a frozen task, whose draws are passed over.
+  const double* GroupDraws(const stats::Sampler& sampler, const Task& task);
   double GroupFactor(int group, int leader_lane, size_t element) const;
 
   const StepGraph& graph_;

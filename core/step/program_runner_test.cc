@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <set>
 #include <utility>
@@ -264,6 +265,98 @@ TEST(RandomStreamTest, OperationsAndRepetitionsDrawAnew) {
   EXPECT_NE(once.Run({.stream_operation = 2})[0][0], first);
   graph.programs[kForwardProgram].segments[0].count = 2;
   EXPECT_NE(Runner(graph).Run({.stream_operation = 1})[0][0], 2 * first);
+}
+
+// --- what-ifs ---
+
+// Three tasks that draw, the middle one of a group or of each rank.
+StepGraph ThreeDraws(int group) {
+  StepGraph graph = EmptyGraph({2, 1, 2});
+  graph.groups = {{.lane_count = 2}};
+  std::vector<Task> tasks;
+  for (const int of : {group, group, kNoGroup}) {
+    tasks.push_back({.distribution = graph.add_distribution(
+                         Distribution::MakeGamma(1, 0.5)),
+                     .group = of});
+  }
+  AddSegment(graph, kForwardProgram, tasks, 3);
+  return graph;
+}
+
+TEST(ProgramRunnerTest, AFrozenTaskLeavesOtherDrawsAsTheyAre) {
+  for (const int group : {kNoGroup, 0}) {
+    for (size_t frozen = 0; frozen < 3; ++frozen) {
+      StepGraph graph = ThreeDraws(group);
+      const auto drawn = Runner(graph).Run({});
+      auto& tasks = graph.programs[kForwardProgram].segments[0].tasks;
+      // Zero for nothing but the frozen one: what is left is the others'.
+      StepGraph others = graph;
+      auto& kept = others.programs[kForwardProgram].segments[0].tasks;
+      const int zero = others.add_distribution(Distribution::MakeConstant(0));
+      kept[frozen].distribution = zero;
+      kept[frozen].frozen = true;
+      tasks[frozen].distribution =
+          graph.add_distribution(Distribution::MakeConstant(10));
+      tasks[frozen].frozen = true;
+      const auto with = Runner(graph).Run({});
+      const auto without = Runner(others).Run({});
+      for (size_t e = 0; e < with.size(); ++e) {
+        for (size_t lane = 0; lane < with[e].size(); ++lane) {
+          // In groups lanes wait, so sums need not be those of one lane; with
+          // equal additions to all lanes they are.
+          EXPECT_NEAR(with[e][lane], without[e][lane] + 30, 1e-9);
+          EXPECT_LT(without[e][lane], drawn[e][lane]);
+        }
+      }
+    }
+  }
+}
+
+// The load of each micro-batch, by replica.
+std::vector<std::vector<double>> Loads(LoadOrder order, int replicas,
+                                       int microbatches) {
+  StepGraph graph = EmptyGraph({replicas, 1, 1}, microbatches);
+  AddSegment(graph, kForwardProgram, {ConstantTask(graph, 1)});
+  graph.shared_factors = {{.distribution = Distribution::MakeGamma(1, 0.5),
+                           .scope = FactorScope::kReplicaMicrobatch,
+                           .applies_to = {true, false, false},
+                           .order = order}};
+  Runner runner(graph, 3);
+  std::vector<std::vector<double>> loads(3 * replicas);
+  for (int m = 0; m < microbatches; ++m) {
+    const auto clocks = runner.Run({.microbatch = m});
+    for (size_t e = 0; e < clocks.size(); ++e) {
+      loads[e].push_back(clocks[e][0]);
+    }
+  }
+  return loads;
+}
+
+TEST(ProgramRunnerTest, SortedLoadsAreDealtInRounds) {
+  constexpr int kReplicas = 5, kMicrobatches = 4;
+  const auto drawn = Loads(LoadOrder::kAsDrawn, kReplicas, kMicrobatches);
+  for (const LoadOrder order :
+       {LoadOrder::kLongestFirst, LoadOrder::kShortestFirst}) {
+    const auto dealt = Loads(order, kReplicas, kMicrobatches);
+    for (int sample = 0; sample < 3; ++sample) {
+      std::vector<double> all;
+      for (int r = 0; r < kReplicas; ++r) {
+        const auto& own = drawn[sample * kReplicas + r];
+        all.insert(all.end(), own.begin(), own.end());
+      }
+      std::sort(all.begin(), all.end());
+      if (order == LoadOrder::kLongestFirst) {
+        std::reverse(all.begin(), all.end());
+      }
+      for (int m = 0; m < kMicrobatches; ++m) {
+        for (int r = 0; r < kReplicas; ++r) {
+          const int place = m % 2 == 0 ? r : kReplicas - 1 - r;
+          EXPECT_EQ(dealt[sample * kReplicas + r][m],
+                    all[m * kReplicas + place]);
+        }
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -38,6 +38,9 @@ class SampleWorker {
   // Shows what Run simulates from now on, to nobody where `observer` is null.
   // Requires: `observer` outlives the worker or is replaced.
   void Observe(StepObserver* observer);
+  // The same of closings alone, where they are run apart from the operations:
+  // of graphs whose replicas do not interact.
+  void ObserveClosing(StepObserver* observer) { closing_.Observe(observer); }
 
  private:
   void FillElements(int64_t first, int64_t count);

@@ -20,11 +20,15 @@ struct SimulationOptions {
   Method method = Method::kAuto;
   // Steps to simulate, at least 100. Unset: until the standard error of p50 is
   // at most 0.1% and of p95 at most 0.3%, or `patience` has gone.
-  std::optional<int64_t> samples;
+  std::optional<int64_t> samples = {};
   absl::Duration patience = absl::Seconds(10);
   // Key of the random streams. Equal keys give equal draws: two placements of
   // one job share a key and are compared under common random numbers.
   uint64_t random_key = 0;
+  // What a simplification may cost is judged by the distance of the step's
+  // quartiles, or by this where it is wider: that of a step which this one is
+  // compared to.
+  double compared_spread_seconds = 0;
 };
 
 // Simulates `graph`.

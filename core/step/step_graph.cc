@@ -41,6 +41,9 @@ absl::Status CheckTask(const StepGraph& graph, const Task& task) {
   if (!IsIndex(task.kind, graph.kinds.size())) {
     return Broken("a task's kind is out of range");
   }
+  if (!IsIndex(task.name, graph.names.size())) {
+    return Broken("a task's name is out of range");
+  }
   for (int back : task.after) {
     if (back < 1) return Broken("a task waits for itself or a later one");
   }
@@ -262,6 +265,13 @@ absl::Status CheckUpdates(const StepGraph& graph) {
 }
 
 }  // namespace
+
+int StepGraph::add_name(const std::string& name) {
+  const auto found = std::find(names.begin(), names.end(), name);
+  const auto index = static_cast<int>(found - names.begin());
+  if (found == names.end()) names.push_back(name);
+  return index;
+}
 
 absl::Status StepGraph::Validate() const {
   if (stage_of.empty()) return Broken("there are no virtual stages");

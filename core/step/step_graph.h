@@ -113,14 +113,19 @@ struct Task {
   bool detached = false;
   // Index into StepGraph::kinds.
   int kind = 0;
+  // Stands in the place of a task that draws: a constant distribution, but the
+  // draws of other tasks stay those they are beside it.
+  bool frozen = false;
+  // Index into StepGraph::names.
+  int name = 0;
 
   bool operator==(const Task&) const = default;
 };
 
 // Tasks that run `count` times in a row.
 struct Segment {
-  std::string name;
-  std::vector<Task> tasks;
+  std::string name = {};
+  std::vector<Task> tasks = {};
   int64_t count = 1;
 };
 
@@ -134,12 +139,24 @@ enum class FactorScope : uint8_t {
   kReplicaMicrobatch,  // one draw a step, replica and micro-batch
 };
 
+// Which replica and micro-batch of a step has which of the draws of a factor
+// of scope kReplicaMicrobatch.
+enum class LoadOrder : uint8_t {
+  kAsDrawn,
+  // Those of all replicas are sorted and dealt: a round for each micro-batch,
+  // the replicas from first to last in one round and back in the next.
+  kLongestFirst,
+  kShortestFirst,
+};
+
 // A factor that several draws have in common.
 struct SharedFactor {
   stats::Distribution distribution;  // dimensionless
   FactorScope scope = FactorScope::kStep;
   // Which draws it multiplies, by FactorClass.
   std::array<bool, kFactorClasses> applies_to = {};
+  std::string name = {};
+  LoadOrder order = LoadOrder::kAsDrawn;
 };
 
 struct StepGraph {
@@ -156,6 +173,9 @@ struct StepGraph {
   int streams = 1;
   // What time is spent on, for the nominal breakdown: Task::kind.
   std::vector<std::string> kinds = {"compute"};
+  // What tasks do, for people: Task::name. "forward.attention" and what is
+  // below it, "forward.attention.tensor_communication". Empty: as its kind.
+  std::vector<std::string> names = {""};
 
   std::vector<Program> programs;
   // [phase][virtual stage] -> index into programs; -1 where no micro-batch runs
@@ -233,6 +253,8 @@ struct StepGraph {
     distributions.push_back(std::move(d));
     return static_cast<int>(distributions.size()) - 1;
   }
+  // Index of `name` in names, where it is added unless it is there.
+  int add_name(const std::string& name);
 
   // OK if every index, size and factor above is as promised and every stage
   // runs each of its operations exactly once: the forward, then the backward or

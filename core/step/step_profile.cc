@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <string>
 #include <utility>
 
 #include "core/base/check.h"
@@ -115,7 +116,8 @@ class GraphBuilder {
                 .factor_class = FactorClass::kNetwork,
                 .stream = kUploadStream,
                 .detached = true,
-                .kind = kParameterUpload};
+                .kind = kParameterUpload,
+                .name = graph_.add_name("weight_upload")};
     graph_.streams = 2;
     graph_.kinds.push_back("parameter_upload");
     graph_.fetch = static_cast<int>(graph_.programs.size());
@@ -173,29 +175,33 @@ class GraphBuilder {
   }
 
   std::optional<Task> DataTask(const std::optional<stats::Distribution>& law,
-                               int group) {
+                               int group, const std::string& name) {
     if (!law) return std::nullopt;
     return Task{.distribution = AddSeconds(*law),
                 .factor_class = FactorClass::kNetwork,
                 .group = group,
-                .kind = kDataCommunication};
+                .kind = kDataCommunication,
+                .name = graph_.add_name(name)};
   }
 
-  SegmentTasks TasksOf(const ProfileSegment& segment) {
+  SegmentTasks TasksOf(const ProfileSegment& segment, const std::string& name) {
     SegmentTasks tasks;
     tasks.compute = {.distribution = AddSeconds(segment.compute),
                      .factor_class = FactorClass::kCompute,
-                     .kind = kCompute};
+                     .kind = kCompute,
+                     .name = graph_.add_name(name)};
     tasks.collective = CollectiveTask(segment);
+    tasks.collective->name =
+        graph_.add_name(name + "." + graph_.kinds[tasks.collective->kind]);
     if (segment.sync == Sync::kData && streams_ > kDataStream) {
       tasks.collective->stream = kDataStream;
     } else if (streams_ > kTensorStream) {
       tasks.collective->stream = kTensorStream;
     }
     tasks.overlaps = segment.overlap;
-    tasks.gather = DataTask(segment.gather, kGatherGroup);
-    tasks.scatter = DataTask(segment.scatter, kScatterGroup);
-    tasks.reduce = DataTask(segment.reduce, kCopiesGroup);
+    tasks.gather = DataTask(segment.gather, kGatherGroup, name + ".gather");
+    tasks.scatter = DataTask(segment.scatter, kScatterGroup, name + ".scatter");
+    tasks.reduce = DataTask(segment.reduce, kCopiesGroup, name + ".reduce");
     tasks.count = segment.count;
     return tasks;
   }
@@ -265,11 +271,23 @@ class GraphBuilder {
   std::vector<SegmentTasks> TasksOf(Phase phase) {
     std::vector<SegmentTasks> tasks;
     for (const auto* segments : SegmentsOf(phase)) {
-      for (const ProfileSegment& segment : *segments) {
-        tasks.push_back(TasksOf(segment));
+      for (size_t i = 0; i < segments->size(); ++i) {
+        tasks.push_back(TasksOf((*segments)[i], NameOf(*segments, i)));
       }
     }
     return tasks;
+  }
+
+  // Of one without a name its number, where there are several.
+  std::string NameOf(const std::vector<ProfileSegment>& segments,
+                     size_t i) const {
+    const std::string part = &segments == &profile_.forward    ? "forward"
+                             : &segments == &profile_.backward ? "backward"
+                             : &segments == &profile_.backward_input
+                                 ? "backward_input"
+                                 : "backward_weight";
+    if (!segments[i].name.empty()) return part + "." + segments[i].name;
+    return segments.size() == 1 ? part : part + "." + std::to_string(i);
   }
 
   // Returns the program of operations that are neither first nor last.
@@ -290,10 +308,12 @@ class GraphBuilder {
     const Task reduce{.distribution = AddSeconds(profile_.gradient_sync),
                       .factor_class = FactorClass::kNetwork,
                       .group = kDataGroup,
-                      .kind = kDataCommunication};
+                      .kind = kDataCommunication,
+                      .name = graph_.add_name("gradient_sync")};
     const Task update{.distribution = AddSeconds(profile_.optimizer),
                       .factor_class = FactorClass::kOptimizer,
-                      .kind = kOptimizer};
+                      .kind = kOptimizer,
+                      .name = graph_.add_name("optimizer")};
     graph_.programs.push_back(
         {{{.name = "closing", .tasks = {reduce, update}}}});
     graph_.closing.assign(profile_.pipeline,
@@ -308,12 +328,18 @@ class GraphBuilder {
   }
 
   void AddFactors() {
-    graph_.shared_factors = {
-        {profile_.compute_regime, FactorScope::kStep, {true, true, false}},
-        {profile_.network_regime, FactorScope::kStep, {false, false, true}},
-        {profile_.microbatch_load,
-         FactorScope::kReplicaMicrobatch,
-         {true, false, false}}};
+    graph_.shared_factors = {{profile_.compute_regime,
+                              FactorScope::kStep,
+                              {true, true, false},
+                              "compute_regime"},
+                             {profile_.network_regime,
+                              FactorScope::kStep,
+                              {false, false, true},
+                              "network_regime"},
+                             {profile_.microbatch_load,
+                              FactorScope::kReplicaMicrobatch,
+                              {true, false, false},
+                              "microbatch_load"}};
     if (profile_.slowdown.empty()) return;
     graph_.slowdown.assign(profile_.ranks(), 1.0);
     for (const auto& [rank, factor] : profile_.slowdown) {

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -32,6 +33,7 @@ struct ProfileSegment {
   std::optional<stats::Distribution> gather = std::nullopt;
   std::optional<stats::Distribution> scatter = std::nullopt;
   std::optional<stats::Distribution> reduce = std::nullopt;
+  std::string name = {};  // for people
 };
 
 struct StepProfile {

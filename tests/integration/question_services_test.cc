@@ -13,6 +13,7 @@
 #include "core/query/document.h"
 #include "prism/v1/cluster_service.grpc.pb.h"
 #include "prism/v1/completion_service.grpc.pb.h"
+#include "prism/v1/explain_service.grpc.pb.h"
 #include "prism/v1/placement_service.grpc.pb.h"
 #include "prism/v1/timeline.grpc.pb.h"
 #include "server/temporary_folder.h"
@@ -23,6 +24,9 @@ namespace {
 
 using prism::v1::ClusterService;
 using prism::v1::CompletionService;
+using prism::v1::ExplainService;
+using prism::v1::ExplainVariabilityRequest;
+using prism::v1::ExplainVariabilityResponse;
 using prism::v1::NodeState;
 using prism::v1::OptimizePlacementRequest;
 using prism::v1::OptimizePlacementResponse;
@@ -100,6 +104,7 @@ class QuestionServicesTest : public ServerTest {
     placements_ = PlacementService::NewStub(channel_);
     completions_ = CompletionService::NewStub(channel_);
     timelines_ = TimelineService::NewStub(channel_);
+    explanations_ = ExplainService::NewStub(channel_);
     clusters_ = ClusterService::NewStub(channel_);
   }
 
@@ -126,6 +131,11 @@ class QuestionServicesTest : public ServerTest {
                     RecordTimelineResponse* response,
                     grpc::ClientContext& context) {
     return timelines_->RecordTimeline(&context, request, response);
+  }
+  grpc::Status Call(const ExplainVariabilityRequest& request,
+                    ExplainVariabilityResponse* response,
+                    grpc::ClientContext& context) {
+    return explanations_->ExplainVariability(&context, request, response);
   }
 
   // The answer to a request that is right.
@@ -213,6 +223,7 @@ class QuestionServicesTest : public ServerTest {
   std::unique_ptr<PlacementService::Stub> placements_;
   std::unique_ptr<CompletionService::Stub> completions_;
   std::unique_ptr<TimelineService::Stub> timelines_;
+  std::unique_ptr<ExplainService::Stub> explanations_;
   std::unique_ptr<ClusterService::Stub> clusters_;
 };
 
@@ -256,6 +267,8 @@ TEST_F(QuestionServicesTest, AStoredClusterAnswersAsTheSameOneGiven) {
   ExpectNameIsTheCluster<ProjectCompletionResponse, ProjectCompletionRequest>(
       kRun);
   ExpectNameIsTheCluster<RecordTimelineResponse, RecordTimelineRequest>("");
+  ExpectNameIsTheCluster<ExplainVariabilityResponse, ExplainVariabilityRequest>(
+      "");
 }
 
 TEST_F(QuestionServicesTest, ANodeThatACandidateUsesIsAnotherVersion) {
@@ -343,6 +356,25 @@ TEST_F(QuestionServicesTest, TimelinesAreKeptAndCounted) {
   EXPECT_EQ(Handled("TimelineService", "RecordTimeline", "OK"), 2);
   EXPECT_EQ(Handled("TimelineService", "RecordTimeline", "InvalidArgument"), 2);
   EXPECT_EQ(Metric("prism_simulation_seconds_count{core=\"timeline\"}"), 1);
+}
+
+TEST_F(QuestionServicesTest, ExplanationsAreKeptAndCounted) {
+  const std::string change =
+      "what_ifs: [{scale: {source: forward.layer, factor: 0.5}}]\n";
+  ExpectSecondHits<ExplainVariabilityResponse>(
+      OnLab<ExplainVariabilityRequest>(change));
+  EXPECT_THAT(WrongFields<ExplainVariabilityResponse>(
+                  OnLab<ExplainVariabilityRequest>("samples: 9\n"
+                                                   "variation: \"off\"\n")),
+              ElementsAre("samples"));
+  EXPECT_THAT(
+      WrongFields<ExplainVariabilityResponse>(OnLab<ExplainVariabilityRequest>(
+          "what_ifs: [{freeze: kernels}, {replace_rank: 16}]\n")),
+      ElementsAre("what_ifs[0].freeze", "what_ifs[1].replace_rank"));
+  EXPECT_EQ(Handled("ExplainService", "ExplainVariability", "OK"), 2);
+  EXPECT_EQ(Handled("ExplainService", "ExplainVariability", "InvalidArgument"),
+            2);
+  EXPECT_EQ(Metric("prism_simulation_seconds_count{core=\"explain\"}"), 1);
 }
 
 TEST_F(QuestionServicesTest, AnEmptyRequestSaysWhatItNeeds) {
@@ -467,6 +499,13 @@ TEST_F(HurriedQuestionTest, ATimelineComesInTimeOrNotAtAll) {
   auto request = Large<RecordTimelineRequest>(2048);
   request.set_samples(1'000'000);
   ExpectInTime<RecordTimelineResponse>(request);
+}
+
+TEST_F(HurriedQuestionTest, AnExplanationComesInTimeOrNotAtAll) {
+  auto request = Large<ExplainVariabilityRequest>(2048);
+  ExpectInTime<ExplainVariabilityResponse>(request);
+  request.set_samples(1'000'000);
+  ExpectInTime<ExplainVariabilityResponse>(request);
 }
 
 TEST_F(HurriedQuestionTest, AProjectionComesInTimeOrNotAtAll) {

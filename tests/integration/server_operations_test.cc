@@ -73,8 +73,9 @@ TEST_F(OperationsTest, AfterDrainAliveButNotReady) {
 
 TEST_F(OperationsTest, HealthAnswersForServerAndService) {
   EXPECT_EQ(Health(""), 1);
-  for (const char* service : {"PredictionService", "PlacementService",
-                              "CompletionService", "ClusterService"}) {
+  for (const char* service :
+       {"PredictionService", "PlacementService", "CompletionService",
+        "TimelineService", "ExplainService", "ClusterService"}) {
     EXPECT_EQ(Health(std::string("prism.v1.") + service), 1) << service;
   }
   EXPECT_EQ(Health("prism.v1.Nothing"), -1);

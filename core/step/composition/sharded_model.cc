@@ -82,7 +82,10 @@ class ModelBuilder {
         }
         continue;
       }
-      if (shared.scope == FactorScope::kReplica) return false;
+      if (shared.scope == FactorScope::kReplica ||
+          shared.order != LoadOrder::kAsDrawn) {
+        return false;
+      }
       if (shared.scope == FactorScope::kStep) {
         if (applies[kCompute] != applies[kOptimizer]) return false;
         model_.factors.push_back(

@@ -110,6 +110,7 @@ bool HasKnownFactors(const StepGraph& graph) {
   for (const SharedFactor& shared : graph.shared_factors) {
     if (shared.scope == FactorScope::kStep) continue;
     if (shared.scope != FactorScope::kReplicaMicrobatch) return false;
+    if (shared.order != LoadOrder::kAsDrawn) return false;
     if (shared.distribution.IsConstant()) continue;
     if (!shared.applies_to[kCompute] || shared.applies_to[kNetwork] ||
         ++loads > 1) {
@@ -394,8 +395,10 @@ class Structured {
     return std::min(kMostKept / values, kMostStreams);
   }
 
-  static double Spread(const IntegratedStep& step) {
-    return step.time.quantile_seconds[4] - step.time.quantile_seconds[2];
+  double Spread(const IntegratedStep& step) const {
+    return std::max(
+        options_.compared_spread_seconds,
+        step.time.quantile_seconds[4] - step.time.quantile_seconds[2]);
   }
 
   // What simplifications may add to a quantile or take from it, in seconds.

@@ -26,38 +26,6 @@ constexpr double kMostDrawsForP99 = 5e9;
 
 constexpr int kMostSteps = 3;
 
-// Leaves a share of the time that is left for what comes after.
-class PartOfBudget final : public base::Budget {
- public:
-  PartOfBudget(const base::Budget& whole, double part)
-      : whole_(whole), kept_back_(whole.Remaining() * (1 - part)) {}
-
-  bool Cancelled() const override { return whole_.Cancelled(); }
-  absl::Duration Elapsed() const override { return whole_.Elapsed(); }
-  absl::Duration Remaining() const override {
-    const absl::Duration remaining = whole_.Remaining();
-    return remaining == absl::InfiniteDuration() ? remaining
-                                                 : remaining - kept_back_;
-  }
-
- private:
-  const base::Budget& whole_;
-  const absl::Duration kept_back_;
-};
-
-double DrawsPerStep(const CompiledGraph& compiled) {
-  double draws = 0;  // of one lane
-  for (const PlannedOperation& planned : compiled.plan.operations) {
-    const Program& program = compiled.graph->programs[planned.program];
-    for (const Segment& segment : program.segments) {
-      draws += static_cast<double>(segment.count) *
-               static_cast<double>(segment.tasks.size());
-    }
-  }
-  const RankGrid& grid = compiled.graph->grid;
-  return std::max(draws, 1.0) * grid.replicas * grid.lanes;
-}
-
 int64_t NearestTo(double seconds, const std::vector<double>& steps) {
   return std::min_element(steps.begin(), steps.end(),
                           [seconds](double a, double b) {
@@ -169,8 +137,8 @@ absl::StatusOr<Timeline> RecordTimeline(const StepGraph& graph,
       .random_key = options.random_key};
   // The steps that are recorded take a fraction of what all take, but where
   // there are few.
-  const auto run =
-      SimulateSteps(*compiled, simulation, PartOfBudget(budget, 0.5), executor);
+  const auto run = SimulateSteps(*compiled, simulation,
+                                 base::PartOfBudget(budget, 0.5), executor);
   if (!run.ok()) return run.status();
   Timeline timeline;
   timeline.time = run->time;

@@ -350,5 +350,29 @@ TEST(RecordTimelineTest, OrdersThatWaitForEachOtherAreRefused) {
             absl::StatusCode::kInvalidArgument);
 }
 
+// Operations of so many replicas are simulated in parts, closings together.
+TEST(TimelineTest, ManyReplicasCloseTogether) {
+  StepProfile profile =
+      ConstantProfile(ScheduleKind::kOneForwardOneBackward, 2, 1, 2, 10, 20);
+  profile.data = 3000;
+  profile.slowdown = {{4001, 1.5}};
+  const Timeline timeline =
+      Record(BuildGraph(profile),
+             {.ranks = {1, 4001, 5999}, .samples = 3, .random_key = kKey});
+  for (const TimelineStep& step : timeline.steps) {
+    std::map<int, double> end_of_stage;
+    for (const TimelineRank& rank : step.ranks) {
+      ASSERT_THAT(rank.operations, SizeIs(5)) << rank.rank;
+      const TimelineOperation& closing = rank.operations.back();
+      EXPECT_FALSE(closing.operation.has_value());
+      EXPECT_EQ(closing.ready_seconds, closing.begin_seconds);
+      // All replicas of a stage end together, with the slow one.
+      end_of_stage.try_emplace(rank.stage, closing.end_seconds);
+      EXPECT_EQ(closing.end_seconds, end_of_stage[rank.stage]) << rank.rank;
+    }
+    EXPECT_EQ(end_of_stage[0], step.seconds);
+  }
+}
+
 }  // namespace
 }  // namespace prism::step
