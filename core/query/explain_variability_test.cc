@@ -245,8 +245,8 @@ TEST(ExplainVariability, EqualQuestionsHaveEqualForms) {
 
 TEST(StepChange, TextIsReadBack) {
   for (const char* text :
-       {"scale:forward.attention=0.9", "freeze:stage:3",
-        "replace-rank:12", "rebalance-stages", "sort-sequences"}) {
+       {"scale:forward.attention=0.9", "freeze:stage:3", "replace-rank:12",
+        "rebalance-stages", "sort-sequences"}) {
     const auto change = ParseChange(text);
     ASSERT_TRUE(change.ok()) << text;
     EXPECT_EQ(ChangeText(*change), text);
