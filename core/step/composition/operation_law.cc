@@ -126,6 +126,11 @@ class Reducer {
     if (d.IsConstant() && d.Mean() == 0 && entry.rare.empty()) return;
     const double factor = FactorOf(task);
     const Cumulants c = ScaledCumulants(entry.cumulants, factor);
+    if (lanes_ == 1 &&
+        !IsLight(RepeatedCumulants(c, static_cast<double>(count)))) {
+      AddAlone(task, entry, count);
+      return;
+    }
     Cumulants& sum = task.factor_class == FactorClass::kNetwork
                          ? pending_.network
                          : pending_.compute;
@@ -139,6 +144,36 @@ class Reducer {
           {weight * static_cast<double>(count * graph_.grid.lanes),
            ScoreLaw::Of(stall).ScaledBy(factor), c[0]});
     }
+  }
+
+  // Heavy draws of an only lane. It meets nobody, so they can stay apart from
+  // what else it does.
+  void AddAlone(const Task& task, const LawTable::Entry& entry, int64_t count) {
+    const double factor = FactorOf(task);
+    Part part = PartOf(task, entry);
+    part.copies = count;
+    part.lane = part.law;
+    part.share = task.factor_class == FactorClass::kNetwork ? 0 : 1;
+    for (const auto& [weight, stall] : entry.rare) {
+      stalls_.push_back({weight * static_cast<double>(count),
+                         ScoreLaw::Of(stall).ScaledBy(factor),
+                         part.cumulants[0]});
+    }
+    parts_.push_back(std::move(part));
+  }
+
+  // One draw.
+  Part PartOf(const Task& task, const LawTable::Entry& entry) const {
+    const double factor = FactorOf(task);
+    Part part;
+    part.law = entry.law.ScaledBy(factor);
+    part.cumulants = ScaledCumulants(entry.cumulants, factor);
+    if (task.factor_class == FactorClass::kNetwork) {
+      part.network_variance = part.cumulants[1];
+    } else {
+      part.compute_mean = part.cumulants[0];
+    }
+    return part;
   }
 
   // All lanes meet: the maximum over the lanes of what each has pending.
@@ -188,14 +223,7 @@ class Reducer {
     const LawTable::Entry& entry =
         cache_.Get(task.distribution, setting_.rare_weight);
     const double factor = FactorOf(task);
-    Part part;
-    part.law = entry.law.ScaledBy(factor);
-    part.cumulants = ScaledCumulants(entry.cumulants, factor);
-    if (task.factor_class == FactorClass::kNetwork) {
-      part.network_variance = part.cumulants[1];
-    } else {
-      part.compute_mean = part.cumulants[0];
-    }
+    Part part = PartOf(task, entry);
     for (const auto& [weight, stall] : entry.rare) {
       stalls_.push_back(
           {weight, ScoreLaw::Of(stall).ScaledBy(factor), part.cumulants[0]});

@@ -128,6 +128,36 @@ TEST(Structured, CommonDrawsMakeDifferencesSure) {
   EXPECT_LT(std::sqrt(squares - sum * sum), 0.7 * own);
 }
 
+// One operation that is now short, now long, and little beside it: no law that
+// a few moments tell. Whichever method answers is near the reference.
+TEST(Structured, TwoHumpsAreNotTakenForOne) {
+  for (int unlike = 1; unlike < 29; ++unlike) {
+    StepProfile profile;
+    std::vector<double> samples;
+    for (int i = 0; i < 29; ++i) {
+      samples.push_back(i < unlike ? 220 + i : 26 + 0.1 * i);
+    }
+    profile.forward = {{Distribution::MakeNormal(50, 1), {}},
+                       {Distribution::MakeEmpirical(std::move(samples)), {}}};
+    profile.backward = {{Distribution::MakeNormal(80, 2), {}}};
+    const StepGraph graph = BuildGraph(profile);
+    const auto time = Auto(graph, base::UnlimitedBudget());
+    base::InlineExecutor executor;
+    const auto reference =
+        Simulate(graph, {.method = Method::kMonteCarlo, .samples = 100000},
+                 base::UnlimitedBudget(), executor);
+    ASSERT_TRUE(time.ok() && reference.ok());
+    const auto& quantiles = reference->quantile_seconds;
+    for (size_t level = 1; level < quantiles.size(); ++level) {
+      EXPECT_NEAR(time->quantile_seconds[level], quantiles[level],
+                  0.05 * reference->standard_deviation_seconds +
+                      5 * std::hypot(time->standard_error_seconds[level],
+                                     reference->standard_error_seconds[level]))
+          << unlike << " of 29, level " << level;
+    }
+  }
+}
+
 TEST(Structured, CancelledCallsEndAtOnce) {
   for (const int64_t looks : {0, 1, 5}) {
     const ScriptedBudget budget({.looks_until_cancelled = looks});
